@@ -304,6 +304,7 @@ Result<SizedSource> CompleteFromOnnx(const OnnxFile& file, const ModelOptions& o
   // Without a graph with named sizes, the model is imported at each size.
   Result<Graph> named = file.Import(named_import);
   if (named) MakeExampleConsistent(*named, source);
+  if (!named) source.unnamed = named.error().message;
   int number = -1;
   for (const OnnxFile::Input& input : file.Inputs()) {
     if (options.constants.contains(input.name)) continue;
@@ -345,28 +346,6 @@ Result<AnyModel> ModelOf(const OnnxFile& file, const ModelOptions& options, bool
   return loaded;
 }
 
-bool IsOfProducts(const SizeExpr& size) {
-  return std::ranges::all_of(size.terms(), [](const SizeTerm& term) {
-    return std::ranges::all_of(term.factors, [](const SizeFactorPtr& factor) {
-      return factor->kind == SizeFactor::Kind::kName;
-    });
-  });
-}
-
-/// Returns whether all sizes that a graph states are sums and products. Formulas that fit the
-/// samples then hold between the samples, too.
-bool StatesOnlyProducts(const Graph& graph) {
-  for (const ValueId input : graph.inputs())
-    if (!std::ranges::all_of(graph.value(input).type.dims, IsOfProducts)) return false;
-  for (const Node& node : graph.nodes()) {
-    for (const auto& [name, value] : node.attributes)
-      if (!std::ranges::all_of(SizesOf(value), IsOfProducts)) return false;
-    for (const std::shared_ptr<const Graph>& body : node.bodies)
-      if (!StatesOnlyProducts(*body)) return false;
-  }
-  return true;
-}
-
 /// Returns the input axes whose size is a single name.
 std::vector<OpenAxis> NamedAxesOf(const Graph& graph) {
   std::vector<OpenAxis> axes;
@@ -383,14 +362,6 @@ std::vector<OpenAxis> NamedAxesOf(const Graph& graph) {
 /// Completes `source` from a text that is no graph with named sizes: some operators accept none.
 Status CompleteFromNumbers(std::string_view text, const std::string& name, GraphSizes sizes,
                            SizedSource& source) {
-  // Without these words, all stated sizes are sums and products.
-  TUNEC_ASSIGN(Lexer lexer, Lexer::Create(text, name));
-  source.follows_rules = true;
-  for (; !lexer.IsAtEnd(); lexer.Next()) {
-    const bool is_call = lexer.At("min") || lexer.At("max");
-    if (lexer.At("/") || lexer.At("mod") || (is_call && lexer.Peek(1).text == "("))
-      source.follows_rules = false;
-  }
   for (size_t d = 0; d < source.dimensions.size(); ++d)
     sizes[source.dimensions[d]] = source.example[d];
   TUNEC_ASSIGN(const std::vector<NamedAxis> axes, NamedAxes(text, name, RandomWeights(0), sizes));
@@ -423,11 +394,11 @@ Result<AnyModel> ModelOfText(std::string_view text, const std::string& name,
     return loaded;
   }
   if (named) {
-    source.follows_rules = StatesOnlyProducts(*named);
     source.open = NamedAxesOf(*named);
     source.named = *named;
     graph_at = [graph = *named](const GraphSizes& sizes) { return Specialize(graph, sizes); };
   } else {
+    source.unnamed = named.error().message;
     TUNEC_RETURN_IF_ERROR(CompleteFromNumbers(text, name, given, source));
   }
   std::erase_if(source.open, [&](const OpenAxis& axis) {

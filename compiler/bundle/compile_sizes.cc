@@ -8,9 +8,8 @@
 #include <set>
 #include <utility>
 
-#include "compiler/bundle/check_served.h"
+#include "compiler/bundle/served_sizes.h"
 #include "compiler/model_stages.h"
-#include "compiler/sized/check_sizes.h"
 #include "compiler/sized/learn_form.h"
 #include "compiler/sized/sized_graph.h"
 #include "compiler/weights/shared_packed_weights.h"
@@ -28,26 +27,32 @@ using Json = nlohmann::ordered_json;
 /// A compiler of the plans of one variant, one after another. All plans share a table of kernels.
 class SizesCompiler {
  public:
-  SizesCompiler(const SizedSource& source, Database* database, const CompileOptions& options)
+  SizesCompiler(const SizedSource& source, const LearntForm& learnt, Database* database,
+                const CompileOptions& options)
       : source_(source),
+        learnt_(learnt),
         database_(database),
         options_(options),
         pool_(std::make_shared<ThreadPool>(options.target.host.threads)) {}
 
-  Status Compile(const SizedForm& form, const std::vector<SizedKey>& keys);
-  BundleVariant Take(LearntForm learnt, const std::string& cpu);
+  Status Compile(const std::vector<SizedKey>& keys);
+  BundleVariant Take(const std::string& cpu);
 
  private:
-  Status CompileKey(const SizedForm& form, SizedGraph graph);
-  /// Compiles padded code, and records the sizes for which it would be wrong.
-  Status CompilePadded(const SizedForm& form, SizedGraph graph);
+  const SizedForm& form() const { return learnt_.form; }
+  Status CompileKey(SizedGraph graph);
+  /// Compiles padded code, and records the sizes that it does not serve. They get exact code if
+  /// they are few.
+  Status CompilePadded(SizedGraph graph);
   /// Handles a key for which no padded code can be made. The sizes of a range get exact code. If
   /// no padded dimension has a range, sizes below the key's are reported as rejected.
-  Status ServeEach(const SizedForm& form, const SizedKey& key, const Error& why);
-  Status CompileThemselves(const SizedForm& form);
+  Status ServeEach(const SizedKey& key, const Error& why);
+  Status CompileThemselves();
+  void NoteRejected(const SizedKey& key, std::string_view why);
   Status Account(const SizedCode& code, const StagedModel& staged, ExecutablePlan plan);
 
   const SizedSource& source_;
+  const LearntForm& learnt_;
   Database* const database_;
   const CompileOptions& options_;
   std::shared_ptr<ThreadPool> pool_;
@@ -61,59 +66,75 @@ class SizesCompiler {
   Json rejected_ = Json::array();
 };
 
-Status SizesCompiler::Compile(const SizedForm& form, const std::vector<SizedKey>& keys) {
-  for (const SizedKey& key : keys) {
-    const bool is_exact = std::ranges::find(key.open, true) == key.open.end();
-    Result<SizedGraph> graph = GraphFor(source_, form, key);
-    Status compiled = graph ? Status() : std::unexpected(graph.error());
-    if (graph)
-      compiled =
-          is_exact ? CompileKey(form, *std::move(graph)) : CompilePadded(form, *std::move(graph));
-    if (compiled) continue;
-    if (is_exact || compiled.error().code != ErrorCode::kUnsupported) return compiled;
-    TUNEC_RETURN_IF_ERROR(ServeEach(form, key, compiled.error()));
-  }
-  return CompileThemselves(form);
-}
+bool IsExact(const SizedKey& key) { return std::ranges::find(key.open, true) == key.open.end(); }
 
-Status SizesCompiler::CompilePadded(const SizedForm& form, SizedGraph graph) {
-  const Sizes asked = LeastRequestedSizes(form, graph.code);
-  if (asked != graph.code.least && !FindDifferingSizes(source_, graph, 0)) graph.code.least = asked;
-  TUNEC_ASSIGN(const std::vector<Sizes> differ,
-               FindDifferingSizes(source_, graph, kMostForThemselves - themselves_.size()));
-  themselves_.insert(differ.begin(), differ.end());
-  return CompileKey(form, std::move(graph));
-}
-
-Status SizesCompiler::ServeEach(const SizedForm& form, const SizedKey& key, const Error& why) {
-  bool is_range = false;
+/// Returns whether the key pads a dimension whose sizes are a range.
+bool IsOfRange(const SizedForm& form, const SizedKey& key) {
   for (size_t d = 0; d < key.open.size(); ++d)
-    is_range = is_range || (key.open[d] && !form.listed[d].exact);
-  if (is_range) {
-    TUNEC_ASSIGN(
-        const std::vector<Sizes> each,
-        SizesOfRanges(source_, form, key, kMostForThemselves - themselves_.size(), why.message));
+    if (key.open[d] && !form.listed[d].exact) return true;
+  return false;
+}
+
+Status SizesCompiler::Compile(const std::vector<SizedKey>& keys) {
+  for (const SizedKey& key : keys) {
+    Result<SizedGraph> graph = GraphFor(source_, learnt_, key);
+    if (graph) {
+      TUNEC_RETURN_IF_ERROR(IsExact(key) ? CompileKey(*std::move(graph))
+                                         : CompilePadded(*std::move(graph)));
+      continue;
+    }
+    const SizeCheck* failed = FindFailed(form().conditions, key.sizes);
+    if (IsCancelled(graph.error()) || (IsExact(key) && failed == nullptr))
+      return std::unexpected(graph.error());
+    if (!IsExact(key)) TUNEC_RETURN_IF_ERROR(ServeEach(key, graph.error()));
+  }
+  return CompileThemselves();
+}
+
+Status SizesCompiler::CompilePadded(SizedGraph graph) {
+  const SizedKey key = graph.code.key;
+  const auto unserved = FindUnserved(form(), graph.code, kMostForThemselves - themselves_.size());
+  if (!unserved) {
+    const std::vector<SizeCheck>& own = graph.code.conditions;
+    const std::string& why = own.empty() ? form().conditions[0].text : own[0].text;
+    if (IsOfRange(form(), key)) return std::unexpected(RangeError(form(), why));
+    NoteRejected(key, fmt::format("sizes must fulfil {}", why));
+  } else {
+    themselves_.insert(unserved->begin(), unserved->end());
+  }
+  return CompileKey(std::move(graph));
+}
+
+Status SizesCompiler::ServeEach(const SizedKey& key, const Error& why) {
+  if (IsOfRange(form(), key)) {
+    TUNEC_ASSIGN(const std::vector<Sizes> each,
+                 SizesOfRanges(form(), key, kMostForThemselves - themselves_.size(), why.message));
     themselves_.insert(each.begin(), each.end());
     return {};
   }
-  if (options_.on_log)
-    options_.on_log(
-        fmt::format("sizes below {} will be rejected: {}", fmt::join(key.sizes, "x"), why.message));
-  rejected_.push_back({{"sizes", key.sizes}, {"why", why.message}});
+  NoteRejected(key, why.message);
   return {};
 }
 
-Status SizesCompiler::CompileThemselves(const SizedForm& form) {
+void SizesCompiler::NoteRejected(const SizedKey& key, std::string_view why) {
+  if (options_.on_log)
+    options_.on_log(
+        fmt::format("sizes below {} will be rejected: {}", fmt::join(key.sizes, "x"), why));
+  rejected_.push_back({{"sizes", key.sizes}, {"why", why}});
+}
+
+// Skips sizes at which there is no graph: the bundle rejects them.
+Status SizesCompiler::CompileThemselves() {
   for (const Sizes& sizes : themselves_) {
     const SizedKey key = ExactKey(sizes);
     if (std::ranges::find(codes_, key, &SizedCode::key) != codes_.end()) continue;
-    TUNEC_ASSIGN(SizedGraph graph, GraphFor(source_, form, key));
-    TUNEC_RETURN_IF_ERROR(CompileKey(form, std::move(graph)));
+    TUNEC_ASSIGN(std::optional<Graph> graph, source_.GraphIfAny(sizes));
+    if (graph) TUNEC_RETURN_IF_ERROR(CompileKey({*std::move(graph), {.key = key}}));
   }
   return {};
 }
 
-Status SizesCompiler::CompileKey(const SizedForm& form, SizedGraph graph) {
+Status SizesCompiler::CompileKey(SizedGraph graph) {
   TUNEC_ASSIGN(const StagedModel staged, RunStages(graph.graph, database_, options_));
   TUNEC_ASSIGN(AssembledPlan assembled,
                Assemble(staged.front, staged.groups, options_, *pool_, CodeUse::kStore));
@@ -126,7 +147,7 @@ Status SizesCompiler::CompileKey(const SizedForm& form, SizedGraph graph) {
   TUNEC_ASSIGN(stored.plan.preprocessing,
                WriteSteps(plan.preprocessing, assembled.preprocessing_code, number_of));
   TUNEC_ASSIGN(stored.plan.steps, WriteSteps(plan.steps, assembled.step_code, number_of));
-  TUNEC_RETURN_IF_ERROR(CheckCode(form, graph.code, plan.inputs, plan.outputs));
+  TUNEC_RETURN_IF_ERROR(CheckCode(form(), graph.code, plan.inputs, plan.outputs));
   plans_.push_back(std::move(stored));
   return Account(codes_.emplace_back(std::move(graph.code)), staged, assembled.plan);
 }
@@ -141,7 +162,6 @@ Status SizesCompiler::Account(const SizedCode& code, const StagedModel& staged,
   const MemoryUse memory = executable->Memory();
   reports_.push_back({{"sizes", code.key.sizes},
                       {"open", code.key.open},
-                      {"least", code.least},
                       {"constant_bytes", memory.constants},
                       {"context_bytes", memory.per_context}});
   executable->FreeIdle();
@@ -150,22 +170,22 @@ Status SizesCompiler::Account(const SizedCode& code, const StagedModel& staged,
   return {};
 }
 
-BundleVariant SizesCompiler::Take(LearntForm learnt, const std::string& cpu) {
+BundleVariant SizesCompiler::Take(const std::string& cpu) {
   Json report = {{"dimensions", source_.dimensions}};
-  if (!learnt.rejection.empty()) report["refusal"] = learnt.rejection;
+  if (!learnt_.rejection.empty()) report["refusal"] = learnt_.rejection;
   report["executables"] = std::move(reports_);
   if (!rejected_.empty()) report["refused"] = std::move(rejected_);
   BundleVariant variant{.head = {.cpu = cpu, .features = FeaturesUsed(options_.target.host)}};
   variant.kernels = writer_.TakeKernels();
   variant.image = writer_.image();
   variant.report = report.dump(-1, ' ', false, Json::error_handler_t::replace);
-  variant.sizes = PlansWithData{std::move(learnt.form), std::move(codes_), std::move(plans_)};
+  variant.sizes = PlansWithData{form(), std::move(codes_), std::move(plans_)};
   return variant;
 }
 
 /// Returns the keys for which code is needed. Without padding, a range needs exact code for each of
 /// its sizes.
-Result<std::vector<SizedKey>> KeysFor(const SizedSource& source, const LearntForm& learnt) {
+Result<std::vector<SizedKey>> KeysFor(const LearntForm& learnt) {
   const SizedForm& form = learnt.form;
   TUNEC_ASSIGN(std::vector<SizedKey> keys, KeysOf(form, bundle::kMostSizedPlans));
   const bool has_range = !std::ranges::all_of(form.listed, &ListedSizes::exact);
@@ -173,7 +193,7 @@ Result<std::vector<SizedKey>> KeysFor(const SizedSource& source, const LearntFor
   std::set<Sizes> all;
   for (const SizedKey& key : keys) {
     TUNEC_ASSIGN(const std::vector<Sizes> each,
-                 SizesOfRanges(source, form, key, kMostForThemselves, learnt.rejection));
+                 SizesOfRanges(form, key, kMostForThemselves, learnt.rejection));
     all.insert(each.begin(), each.end());
   }
   keys.clear();
@@ -194,14 +214,13 @@ Result<BundleVariant> CompileSizedVariant(const SizedSource& given,
   SizedSource source = given;
   TUNEC_ASSIGN(LearntForm learnt, LearnForm(source, listed));
   if (options.on_log) std::ranges::for_each(learnt.notes, options.on_log);
-  if (NeedsChecks(source, learnt.form)) TUNEC_RETURN_IF_ERROR(DropFailingForms(source, learnt));
   if (!learnt.rejection.empty() && options.on_log)
     options.on_log(
         fmt::format("other sizes than those listed will be rejected: {}", learnt.rejection));
-  TUNEC_ASSIGN(const std::vector<SizedKey> keys, KeysFor(source, learnt));
-  SizesCompiler compiler(source, database, options);
-  TUNEC_RETURN_IF_ERROR(compiler.Compile(learnt.form, keys));
-  return compiler.Take(std::move(learnt), cpu);
+  TUNEC_ASSIGN(const std::vector<SizedKey> keys, KeysFor(learnt));
+  SizesCompiler compiler(source, learnt, database, options);
+  TUNEC_RETURN_IF_ERROR(compiler.Compile(keys));
+  return compiler.Take(cpu);
 }
 
 }  // namespace tunec

@@ -14,9 +14,9 @@
 namespace tunec {
 
 /// Compiles the code for runs of all sizes up to the listed ones (KeysOf), for the host of the
-/// options: exact code for the sizes of lists, padded code for smaller sizes. Padded code that
-/// needs checks is compared with the graphs of SizesToCompare; a size for which the code is wrong
-/// gets exact code. `on_log` names the sizes without code; the bundle rejects runs of these sizes.
+/// options: exact code for the sizes of lists, padded code for smaller sizes. A few sizes that
+/// padded code does not serve get exact code. `on_log` names the sizes without code; the bundle
+/// rejects runs of these sizes.
 /// Requires: each dimension has listed sizes. Errors: those of Compile; kUnsupported for a device,
 /// and for a range that needs exact code for more than kMostForThemselves sizes; kResourceLimit for
 /// too many combinations of listed sizes.

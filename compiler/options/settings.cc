@@ -242,7 +242,7 @@ struct JsonFormVisitor {
     return "{\"INPUT\": [N, ...], ...}";
   }
   std::string operator()(std::map<std::string, DimSizes> Settings::*) const {
-    return "{\"NAME\": N or [N, ...] or \"N..M\" or \"OTHER NAME\", ...}";
+    return "{\"NAME\": N or [N, ...] or \"N..M\" or \"N..M:STEP\" or \"OTHER NAME\", ...}";
   }
 };
 
@@ -265,10 +265,14 @@ std::optional<DimSizes> ParseDimSizes(std::string_view text) {
     return value;
   };
   if (const size_t dots = text.find(".."); dots != std::string_view::npos) {
-    const auto least = number(text.substr(0, dots)), most = number(text.substr(dots + 2));
-    if (!least || !most || *least < 1 || *least > *most || *most > kMostOfRange)
+    const size_t colon = text.find(':');
+    const auto least = number(text.substr(0, dots));
+    const auto most = number(text.substr(0, colon).substr(dots + 2));
+    const auto step = colon == std::string_view::npos ? 1 : number(text.substr(colon + 1));
+    if (!least || !most || !step || *least < 1 || *least > *most || *most > kMostOfRange ||
+        *step < 1 || *step > *most)
       return std::nullopt;
-    return DimSizes{RoundedSizes(*least, *most), /*exact=*/false};
+    return DimSizes{RoundedSizes(*least, *most, *step), /*exact=*/false};
   }
   DimSizes sizes;
   if (!text.empty() && (std::isalpha(static_cast<unsigned char>(text[0])) != 0 || text[0] == '_')) {

@@ -88,9 +88,9 @@ std::span<const Setting> SettingTable();
 /// Returns the setting with this name, or null.
 const Setting* FindSetting(std::string_view name);
 
-/// Parses "16", "16,32" or the range "16..512". The sizes of a range are replaced by those of
-/// RoundedSizes. Returns none for other texts, and for a range that is empty, begins below 1 or
-/// ends above 2^40.
+/// Parses "16", "16,32", the range "16..512", or the multiples of 32 in a range, "32..960:32". The
+/// sizes of a range are replaced by those of RoundedSizes. Returns none for other texts, and for a
+/// range that is empty, begins below 1 or ends above 2^40.
 std::optional<DimSizes> ParseDimSizes(std::string_view text);
 
 /// Returns the form of a value in JSON, for messages and documentation: {"INPUT": [N, ...], ...}.

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "compiler/sized/check_sizes.h"
+#include "compiler/sized/sized_graph.h"
 #include "compiler/sized/worth_joining.h"
 #include "compiler/weights/shared_packed_weights.h"
 #include "device/open_device.h"
@@ -40,7 +40,7 @@ void ListPowersOfTwo(SizedForm& form) {
 }
 
 /// Returns true if the error may come from the graph of rounded-up sizes. Such a graph may be
-/// invalid although the graph of the run's sizes is valid: a constant index may be out of range.
+/// invalid although the graph of the run's sizes is valid: a size may have to be even.
 bool IsOfGraph(const Error& error) {
   return error.code == ErrorCode::kUnsupported || error.code == ErrorCode::kInvalidArgument ||
          error.code == ErrorCode::kParse;
@@ -91,16 +91,13 @@ Result<std::unique_ptr<SizedModel>> SizedModel::Make(SizedSource source, SizedOp
 }
 
 Status SizedModel::Learn() {
-  TUNEC_ASSIGN(LearntForm learnt, LearnForm(source_, options_.listed));
-  for (const std::string& note : learnt.notes)
-    if (options_.compile.on_log) options_.compile.on_log(note);
-  rejection_ = std::move(learnt.rejection);
-  if (!rejection_.empty() && options_.compile.on_log)
-    options_.compile.on_log(fmt::format("each size is compiled for itself: {}", rejection_));
-  looked_ = learnt.form.most;
-  checks_form_ = NeedsChecks(source_, learnt.form);
-  if (options_.compile.target.device) ListPowersOfTwo(learnt.form);
-  SetForm(std::move(learnt.form));
+  TUNEC_ASSIGN(learnt_, LearnForm(source_, options_.listed));
+  const auto& on_log = options_.compile.on_log;
+  if (on_log) std::ranges::for_each(learnt_.notes, on_log);
+  if (on_log && !learnt_.rejection.empty())
+    on_log(fmt::format("each size is compiled for itself: {}", learnt_.rejection));
+  if (options_.compile.target.device) ListPowersOfTwo(learnt_.form);
+  SetForm(std::move(learnt_.form));
   return {};
 }
 
@@ -116,7 +113,11 @@ Status SizedModel::CompileListed() {
     all = std::move(longer);
   }
   for (const Sizes& sizes : all) {
-    TUNEC_RETURN_IF_ERROR(VariantFor(sizes));
+    const Result<VariantPtr> variant = VariantFor(sizes);
+    // The model may have no graph at sizes for which a condition is false.
+    const bool is_skipped =
+        !variant && IsOfGraph(variant.error()) && FindFailed(form().conditions, sizes) != nullptr;
+    if (!variant && !is_skipped) return std::unexpected(variant.error());
   }
   return {};
 }
@@ -155,121 +156,47 @@ Result<int64_t> SizedModel::Joined(const Sizes& single) const {
   return joined_.try_emplace(single, joined).first->second;
 }
 
-// Compares each new size with its graph: a number may depend on the size in a way that no sample
-// shows.
-Result<bool> SizedModel::Follows(const Sizes& sizes) const {
-  if (!checks_form_) return true;
-  return Holds(follows_, sizes, [&] { return CheckForm(source_, form(), sizes); });
-}
-
-Result<bool> SizedModel::Computes(const SizedVariant& variant, const Sizes& sizes) const {
-  if (!NeedsChecks(source_, variant.code())) return true;
-  return Holds(computes_, sizes, [&]() -> Status {
-    TUNEC_ASSIGN(const PaddedPtr padded, PaddedFor(variant.code().key));
-    return CheckPadded(source_, *padded, sizes);
-  });
-}
-
-// Does not lock mutex_ during the check, because the source then makes graphs (see Joined).
-Result<bool> SizedModel::Holds(std::map<Sizes, bool>& known, const Sizes& sizes,
-                               const std::function<Status()>& check) const {
-  {
-    const std::lock_guard lock(mutex_);
-    if (const auto found = known.find(sizes); found != known.end()) return found->second;
-  }
-  const Status checked = check();
-  if (!checked && IsCancelled(checked.error())) return std::unexpected(checked.error());
-  const std::lock_guard lock(mutex_);
-  if (!checked) rejected_.try_emplace(ExactKey(sizes), checked.error().message);
-  return known.try_emplace(sizes, checked.has_value()).first->second;
-}
-
-Result<SizedModel::PaddedPtr> SizedModel::PaddedFor(const SizedKey& key) const {
-  constexpr size_t kMostCached = 8;
-  {
-    const std::lock_guard lock(mutex_);
-    const auto found = std::ranges::find(padded_, key, &decltype(padded_)::value_type::first);
-    if (found != padded_.end()) {
-      padded_.splice(padded_.begin(), padded_, found);
-      return padded_.front().second;
-    }
-  }
-  TUNEC_ASSIGN(SizedGraph made, GraphFor(source_, form(), key));
-  auto padded = std::make_shared<const SizedGraph>(std::move(made));
-  const std::lock_guard lock(mutex_);
-  padded_.emplace_front(key, padded);
-  if (padded_.size() > kMostCached) padded_.pop_back();
-  return padded;
-}
-
-// Checks a larger size first, so that not every larger run needs a check. This is four times the
-// size along a separable dimension, otherwise the size of its bucket. If the larger size fails,
-// checks the size itself.
-Status SizedModel::LookFurther(size_t dimension, int64_t size) const {
-  constexpr int64_t kBeyond = 4;
-  if (checks_form_) return {};  // Follows checks each size
-  const int64_t beyond =
-      form().separable[dimension] ? kBeyond * size : BucketOf(size, form().listed[dimension]).size;
-  const std::lock_guard lock(looking_);
-  if (size <= looked_[dimension]) return {};
-  Status status;
-  for (const int64_t at : {beyond, size}) {
-    status = CheckFurther(source_, form(), dimension, at);
-    if (!status && !IsCancelled(status.error())) continue;
-    if (status) looked_[dimension] = at;
-    break;
-  }
-  return status;
-}
-
 Result<SizedModel::VariantPtr> SizedModel::Compile(const SizedKey& key) const {
-  TUNEC_ASSIGN(const PaddedPtr padded, PaddedFor(key));
-  const SizedGraph& graph = *padded;
+  TUNEC_ASSIGN(SizedGraph graph, GraphFor(source_, learnt_, key));
   TUNEC_ASSIGN(const CompiledModel model,
                tunec::Compile(graph.graph, database_.get(), options_.compile));
-  TUNEC_ASSIGN(const bool follows, Follows(key.sizes));
-  const Status fits = follows ? CheckCode(form(), graph.code, model.executable->Inputs(),
-                                          model.executable->Outputs())
-                              : Status();
-  if (!fits)
-    return Fail(ErrorCode::kUnsupported, "other outputs than at the sizes that were looked at: {}",
-                fits.error().message);
+  TUNEC_RETURN_IF_ERROR(
+      CheckCode(form(), graph.code, model.executable->Inputs(), model.executable->Outputs()));
   const std::lock_guard lock(mutex_);
   ++compiled_;
-  return std::make_shared<const SizedVariant>(shared_form(), graph.code, model.executable);
+  return std::make_shared<const SizedVariant>(shared_form(), std::move(graph.code),
+                                              model.executable);
 }
 
 Result<SizedModel::VariantPtr> SizedModel::VariantFor(const Sizes& sizes) const {
   const SizedKey exact = ExactKey(sizes);
-  TUNEC_ASSIGN(const bool follows, Follows(sizes));
-  SizedKey key = follows ? KeyFor(form(), sizes) : exact;
+  SizedKey key = KeyFor(form(), sizes);
   {
     const std::lock_guard lock(mutex_);
     if (rejected_.contains(key)) key = exact;
   }
-  Result<VariantPtr> variant = FindOrMake(key, [&] { return Compile(key); });
-  if (variant && (*variant)->code().Serves(sizes)) {
-    TUNEC_ASSIGN(const bool computes, Computes(**variant, sizes));
-    if (computes) return variant;
-  }
-  if (!variant) {
-    if (!IsOfGraph(variant.error()) || key == exact) return variant;
+  if (key != exact) {
+    Result<VariantPtr> variant = FindOrMake(key, [&] { return Compile(key); });
+    if (!variant && !IsOfGraph(variant.error())) return variant;
+    if (variant && (*variant)->code().Serves(sizes)) return variant;
     const std::lock_guard lock(mutex_);
-    rejected_[key] = variant.error().message;
+    if (!variant) rejected_[key] = variant.error().message;
   }
-  return FindOrMake(exact, [&] { return Compile(exact); });
+  Result<VariantPtr> variant = FindOrMake(exact, [&] { return Compile(exact); });
+  const SizeCheck* const failed = FindFailed(form().conditions, sizes);
+  if (variant || !IsOfGraph(variant.error()) || failed == nullptr) return variant;
+  return std::unexpected(FailedCondition(form(), *failed, sizes));
 }
 
 std::string SizedModel::Report() const {
   nlohmann::json report;
   report["dimensions"] = source_.dimensions;
-  if (!rejection_.empty()) report["refusal"] = rejection_;
+  if (!learnt_.rejection.empty()) report["refusal"] = learnt_.rejection;
   report["executables"] = nlohmann::json::array();
   for (const auto& [key, variant] : CachedVariants()) {
     const MemoryUse memory = variant->executable().Memory();
     report["executables"].push_back({{"sizes", key.sizes},
                                      {"open", key.open},
-                                     {"least", variant->code().least},
                                      {"constant_bytes", memory.constants},
                                      {"context_bytes", memory.per_context * memory.contexts}});
   }

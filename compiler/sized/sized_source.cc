@@ -18,6 +18,12 @@ size_t SizedSource::IndexOf(const std::string& dimension) const {
   return static_cast<size_t>(std::ranges::find(dimensions, dimension) - dimensions.begin());
 }
 
+SizeValues SizedSource::ValuesOf(const Sizes& sizes) const {
+  SizeValues values;
+  for (size_t d = 0; d < dimensions.size(); ++d) values[dimensions[d]] = sizes[d];
+  return values;
+}
+
 SizedSource MergeDimensions(SizedSource source, const std::string& kept,
                             const std::string& removed) {
   const size_t from = source.IndexOf(kept), to = source.IndexOf(removed);
@@ -29,7 +35,9 @@ SizedSource MergeDimensions(SizedSource source, const std::string& kept,
   };
   if (source.named) {
     Result<Graph> renamed = RenameSize(*source.named, removed, kept);
-    renamed ? source.named = *std::move(renamed) : source.named = std::nullopt;
+    source.named.reset();
+    if (renamed) source.named = *std::move(renamed);
+    if (!renamed) source.unnamed = renamed.error().message;
   }
   for (OpenAxis& axis : source.open)
     if (axis.dimension == removed) axis.dimension = kept;

@@ -80,7 +80,7 @@ struct LowererRow {
 inline constexpr Lowerer LowerNone = nullptr;
 inline constexpr LowererRow kLowerers[] = {
 #define TUNEC_LOWERER(id, name, kind, pattern, operands, cost, repeats, rows, images, range, \
-                      reference, lowering)                                                   \
+                      reference, lowering, ...)                                              \
   {#lowering, Lower##lowering},
     TUNEC_OPS(TUNEC_LOWERER)
 #undef TUNEC_LOWERER

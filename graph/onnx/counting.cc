@@ -65,20 +65,14 @@ std::optional<Counting> Reshaped(const CountingOperand& operand, const OperandSh
 
 /// Returns the function of a range of integers, whose axis has the extent `count`.
 std::optional<Counting> Range(const Attributes& attributes, const Dim& count) {
-  const auto number = [&](std::string_view name) -> std::optional<Dim> {
-    const Attribute& value = attributes.find(name)->second;
-    if (const auto* size = std::get_if<SizeExpr>(&value)) return *size;
-    if (const auto* integer = std::get_if<int64_t>(&value)) return Dim(*integer);
-    const auto* real = std::get_if<double>(&value);
-    constexpr double kMost = 1LL << 48;
-    if (real == nullptr || !(*real >= -kMost && *real <= kMost)) return std::nullopt;
-    const auto whole = static_cast<int64_t>(*real);
-    if (static_cast<double>(whole) != *real) return std::nullopt;
-    return Dim(whole);
+  constexpr int64_t kMost = int64_t{1} << 48;
+  const auto is_modest = [](const Dim& size) {
+    const int64_t number = size.AsConstant().value_or(0);
+    return size.IsKnown() && number >= -kMost && number <= kMost;
   };
-  const std::optional<Dim> start = number("start"), delta = number("delta");
-  if (!start || !delta) return std::nullopt;
-  return Counting{*start, {count == Dim(1) ? Dim(0) : *delta}};
+  const Dim start = ReadSize(attributes.at("start")), delta = ReadSize(attributes.at("delta"));
+  if (!is_modest(start) || !is_modest(delta)) return std::nullopt;
+  return Counting{start, {count == Dim(1) ? Dim(0) : delta}};
 }
 
 }  // namespace

@@ -232,13 +232,8 @@ Result<std::optional<Operand>> Emitter::FoldGather(Op op, const std::vector<Oper
 std::optional<Operand> Emitter::SelectedPart(Op op, const std::vector<Operand>& inputs,
                                              const Attributes& attributes) {
   if (op != Op::kSlice || inputs[0]->joined.empty()) return std::nullopt;
-  const auto list = [&](std::string_view name) -> std::vector<Dim> {
-    const Attribute& value = attributes.find(name)->second;
-    if (const auto* sizes = std::get_if<std::vector<SizeExpr>>(&value)) return *sizes;
-    const auto& numbers = std::get<std::vector<int64_t>>(value);
-    return {numbers.begin(), numbers.end()};
-  };
-  const std::vector<Dim> starts = list("starts"), ends = list("ends");
+  const std::vector<Dim> starts = ReadSizes(attributes.at("starts"));
+  const std::vector<Dim> ends = ReadSizes(attributes.at("ends"));
   const auto steps = attributes.find("steps");
   if (steps != attributes.end()) {
     const auto& numbers = std::get<std::vector<int64_t>>(steps->second);

@@ -10,6 +10,7 @@
 
 #include "graph/ops/attributes.h"
 #include "graph/ops/value_type.h"
+#include "ir/size/prove_sizes.h"
 
 namespace tunec::onnx_import {
 
@@ -59,6 +60,16 @@ class OperandShape {
  private:
   std::vector<Dim> dims_;
 };
+
+/// Returns the greater size. Leaves out a size that is proved to be the smaller one.
+inline Dim MaxOf(const Dim& a, const Dim& b) {
+  if (ProveAtMost(a, b, {})) return b;
+  return ProveAtMost(b, a, {}) ? a : Dim::Max(a, b);
+}
+inline Dim MinOf(const Dim& a, const Dim& b) { return -MaxOf(-a, -b); }
+
+/// Returns a size as an attribute of integers.
+inline Attribute SizeAttribute(const Dim& size) { return Substitute(Attribute(size), {}); }
 
 /// Returns a list of sizes as an attribute: integers if no size is named.
 inline Attribute SizesAttribute(std::vector<Dim> sizes) {

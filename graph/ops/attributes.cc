@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graph/ops/value_type.h"
+
 namespace tunec {
 namespace {
 
@@ -29,6 +31,23 @@ std::span<const SizeExpr> SizesOf(const Attribute& attribute) {
   if (const auto* size = std::get_if<SizeExpr>(&attribute)) return {size, 1};
   if (const auto* sizes = std::get_if<std::vector<SizeExpr>>(&attribute)) return *sizes;
   return {};
+}
+
+SizeExpr ReadSize(const Attribute& attribute) {
+  if (const auto* size = std::get_if<SizeExpr>(&attribute)) return *size;
+  if (const auto* integer = std::get_if<int64_t>(&attribute)) return FixedDim(*integer);
+  const double number = std::get<double>(attribute);
+  const bool is_integer = std::trunc(number) == number && std::abs(number) < 0x1p60;
+  return is_integer ? SizeExpr(static_cast<int64_t>(number)) : SizeExpr::Unknown();
+}
+
+std::vector<SizeExpr> ReadSizes(const Attribute& attribute) {
+  if (const auto* sizes = std::get_if<std::vector<SizeExpr>>(&attribute)) return *sizes;
+  // Integers beyond the range of sizes are errors of every operator, so the limit hides none.
+  std::vector<SizeExpr> sizes;
+  for (const int64_t integer : std::get<std::vector<int64_t>>(attribute))
+    sizes.push_back(FixedDim(integer));
+  return sizes;
 }
 
 Attribute Substitute(const Attribute& attribute, const std::map<std::string, SizeExpr>& sizes) {

@@ -21,6 +21,11 @@ using Attributes = std::map<std::string, Attribute, std::less<>>;
 
 /// Returns the numbers of an attribute with named sizes, or an empty span.
 std::span<const SizeExpr> SizesOf(const Attribute& attribute);
+/// Returns a number as a size. It is unknown for a float that is not an integer below 2^60.
+/// Requires: the attribute is a number, with or without named sizes.
+SizeExpr ReadSize(const Attribute& attribute);
+/// Returns a list of integers or of sizes as sizes.
+std::vector<SizeExpr> ReadSizes(const Attribute& attribute);
 /// Returns the attribute with the sizes replaced. A number without named sizes becomes an integer.
 Attribute Substitute(const Attribute& attribute, const std::map<std::string, SizeExpr>& sizes);
 

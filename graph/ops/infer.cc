@@ -1,7 +1,6 @@
 #include "graph/ops/infer.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "ir/sizes.h"
@@ -144,22 +143,9 @@ bool InferenceInput::Allows(SizeCondition::Kind kind, const SizeExpr& left,
   return decision != Decision::kFalse;
 }
 
-SizeExpr InferenceInput::Size(std::string_view name) const {
-  const Attribute& value = Find(*this, name);
-  if (const auto* size = std::get_if<SizeExpr>(&value)) return *size;
-  if (const auto* integer = std::get_if<int64_t>(&value)) return FixedDim(*integer);
-  const double number = std::get<double>(value);
-  const bool is_integer = std::trunc(number) == number && std::abs(number) < 0x1p60;
-  return is_integer ? SizeExpr(static_cast<int64_t>(number)) : SizeExpr::Unknown();
-}
+SizeExpr InferenceInput::Size(std::string_view name) const { return ReadSize(Find(*this, name)); }
 std::vector<SizeExpr> InferenceInput::Sizes(std::string_view name) const {
-  const Attribute& value = Find(*this, name);
-  if (const auto* sizes = std::get_if<std::vector<SizeExpr>>(&value)) return *sizes;
-  // Integers beyond the range of sizes are errors of every operator, so the limit hides none.
-  std::vector<SizeExpr> sizes;
-  for (const int64_t integer : std::get<std::vector<int64_t>>(value))
-    sizes.push_back(FixedDim(integer));
-  return sizes;
+  return ReadSizes(Find(*this, name));
 }
 
 Result<std::vector<ValueType>> Infer(Op op, const std::vector<const ValueType*>& operands,

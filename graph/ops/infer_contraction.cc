@@ -1,5 +1,6 @@
 // Type and shape inference for matrix products, convolutions and pools.
 #include "graph/ops/infer.h"
+#include "ir/size/prove_sizes.h"
 #include "ir/size/size_text.h"
 #include "ir/sizes.h"
 
@@ -23,19 +24,49 @@ Result<std::vector<int64_t>> CompleteInts(const InferenceInput& input, std::stri
   return values;
 }
 
+/// Checks an entry of a list: a number from `least` to 2^32. An entry with named sizes is assumed
+/// to be at least `least`.
+Status CheckEntry(const InferenceInput& input, std::string_view list, const Dim& entry,
+                  int64_t least) {
+  const bool is_huge = entry.AsConstant().value_or(0) > (int64_t{1} << 32);
+  if (!is_huge && input.Allows(SizeCondition::Kind::kAtMost, least, entry)) return {};
+  return Fail(ErrorCode::kInvalidArgument, "{} {} holds {}, expected at least {}", Name(input.op),
+              list, Print(entry), least);
+}
+
+/// Completes pads like CompleteInts. They may contain named sizes.
+Result<std::vector<Dim>> CompletePads(const InferenceInput& input, size_t count) {
+  const auto given = input.attributes->find("pads");
+  if (given == input.attributes->end() || SizesOf(given->second).empty()) {
+    TUNEC_ASSIGN(const std::vector<int64_t> pads, CompleteInts(input, "pads", count, 0, 0));
+    return std::vector<Dim>(pads.begin(), pads.end());
+  }
+  std::vector<Dim> pads = input.Sizes("pads");
+  if (pads.size() != count)
+    return Fail(ErrorCode::kInvalidArgument, "{} attribute pads has {} entries, expected {}",
+                Name(input.op), pads.size(), count);
+  for (const Dim& pad : pads) TUNEC_RETURN_IF_ERROR(CheckEntry(input, "attribute pads", pad, 0));
+  return pads;
+}
+
 struct Window {
-  std::vector<int64_t> kernel, strides, pads, dilations;
+  std::vector<Dim> kernel;
+  std::vector<int64_t> strides;
+  std::vector<Dim> pads;
+  std::vector<int64_t> dilations;
+
+  /// Returns the number of elements that the dilated kernel spans along spatial axis `a`.
+  Dim Reach(size_t a) const { return (kernel[a] - 1) * dilations[a] + 1; }
+  /// Returns the pads at both ends of spatial axis `a`.
+  Dim Pads(size_t a) const { return pads[a] + pads[a + kernel.size()]; }
 };
 
-Result<Window> CompleteWindow(const InferenceInput& input, std::vector<int64_t> kernel) {
+Result<Window> CompleteWindow(const InferenceInput& input, std::vector<Dim> kernel) {
   const size_t axes = kernel.size();
   Window window{.kernel = std::move(kernel)};
-  for (const int64_t size : window.kernel)
-    if (size < 1 || size > (int64_t{1} << 32))
-      return Fail(ErrorCode::kInvalidArgument, "{} kernel holds {}, expected at least 1",
-                  Name(input.op), size);
+  for (const Dim& size : window.kernel) TUNEC_RETURN_IF_ERROR(CheckEntry(input, "kernel", size, 1));
   TUNEC_ASSIGN(window.strides, CompleteInts(input, "strides", axes, 1, 1));
-  TUNEC_ASSIGN(window.pads, CompleteInts(input, "pads", 2 * axes, 0, 0));
+  TUNEC_ASSIGN(window.pads, CompletePads(input, 2 * axes));
   TUNEC_ASSIGN(window.dilations, CompleteInts(input, "dilations", axes, 1, 1));
   return window;
 }
@@ -44,13 +75,17 @@ Result<Window> CompleteWindow(const InferenceInput& input, std::vector<int64_t> 
 /// a fixed size.
 Result<Dim> SlideAlong(const InferenceInput& input, const Window& window, size_t a,
                        const Dim& dim) {
-  const int64_t reach = MultiplySizes(window.dilations[a], window.kernel[a] - 1) + 1;
-  const int64_t pads = window.pads[a] + window.pads[a + window.kernel.size()];
-  if (!input.Allows(SizeCondition::Kind::kAtMost, reach, dim + pads))
+  const Dim reach = window.Reach(a), padded = dim + window.Pads(a);
+  if (!input.Allows(SizeCondition::Kind::kAtMost, reach, padded))
     return Fail(ErrorCode::kInvalidArgument,
                 "{} window does not fit: spatial axis {} is {} with pads, the window reaches {}",
-                Name(input.op), a, Print(dim + pads), reach);
-  return Dim::FloorDiv(dim + (pads - reach), window.strides[a]) + 1;
+                Name(input.op), a, Print(padded), Print(reach));
+  const Dim count = Dim::FloorDiv(padded - reach, window.strides[a]) + 1;
+  if (window.Pads(a).IsConstant() && reach.IsConstant()) return count;
+  // Pads that depend on sizes usually retain the size, or divide it by the stride. The short form
+  // equals sizes from other paths, and the next pads that depend on it stay short.
+  const Dim divided = Dim::CeilDiv(dim, window.strides[a]);
+  return ProveEqual(count, divided, {}) ? divided : count;
 }
 
 Status CheckBias(const InferenceInput& input, const Dim& channels) {
@@ -79,9 +114,8 @@ Status CheckConvolution(const InferenceInput& input) {
   return {};
 }
 
-std::vector<int64_t> KernelOf(const ValueType& weight) {
-  const std::vector<int64_t> shape = weight.Shape();
-  return {shape.begin() + 2, shape.end()};
+std::vector<Dim> KernelOf(const ValueType& weight) {
+  return {weight.dims.begin() + 2, weight.dims.end()};
 }
 
 struct Matrix {
@@ -159,9 +193,8 @@ Result<std::vector<ValueType>> InferConvTranspose(const InferenceInput& input) {
   TUNEC_ASSIGN(const std::vector<int64_t> extra, CompleteInts(input, "output_padding", axes, 0, 0));
   std::vector<Dim> dims = {x[0], filters};
   for (size_t a = 0; a < axes; ++a) {
-    const int64_t reach = MultiplySizes(window.dilations[a], window.kernel[a] - 1) + 1;
-    const Dim size = (x[a + 2] - 1) * window.strides[a] +
-                     (extra[a] + reach - window.pads[a] - window.pads[a + axes]);
+    const Dim size =
+        (x[a + 2] - 1) * window.strides[a] + (window.Reach(a) + extra[a] - window.Pads(a));
     if (!input.Allows(SizeCondition::Kind::kAtMost, 1, size))
       return Fail(ErrorCode::kInvalidArgument,
                   "conv_transpose pads leave {} of spatial axis {}, expected at least 1",
@@ -174,7 +207,7 @@ Result<std::vector<ValueType>> InferConvTranspose(const InferenceInput& input) {
 Result<std::vector<ValueType>> InferPool(const InferenceInput& input) {
   TUNEC_RETURN_IF_ERROR(RequireRank(input, 0, 3, 5));
   const auto& x = input.operand(0).dims;
-  const std::vector<int64_t>& kernel = input.Ints("kernel");
+  const std::vector<Dim> kernel = input.Sizes("kernel");
   if (kernel.size() + 2 != x.size())
     return Fail(ErrorCode::kInvalidArgument,
                 "{} kernel has {} entries, expected {} for an input of {}", Name(input.op),

@@ -1,8 +1,11 @@
 // Type and shape inference for gather, gather_elements, scatter, resize, range and one_hot.
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <optional>
 
 #include "graph/ops/infer.h"
+#include "graph/ops/scale_fraction.h"
 #include "ir/size/size_text.h"
 
 namespace tunec {
@@ -51,31 +54,115 @@ Status CheckResize(size_t axis, int64_t from, double scale, int64_t size) {
   return {};
 }
 
+/// Returns the attribute `scales`, or an empty list if it is absent.
+std::vector<double> ScalesOf(const InferenceInput& input) {
+  const auto scales = input.attributes->find("scales");
+  if (scales == input.attributes->end()) return {};
+  return std::get<std::vector<double>>(scales->second);
+}
+
+/// Checks the numbers of sizes and scales, one for each axis. One of the lists may be empty.
+Status CheckResizeCounts(size_t sizes, size_t scales, size_t axes) {
+  if (sizes == 0 && scales == 0 && axes > 0)
+    return Fail(ErrorCode::kInvalidArgument, "resize needs the attribute shape or scales");
+  if ((sizes > 0 && sizes != axes) || (scales > 0 && scales != axes))
+    return Fail(ErrorCode::kInvalidArgument, "resize has {} sizes and {} scales, expected {}",
+                sizes, scales, axes);
+  return {};
+}
+
+/// Returns the extent of a resized axis without a given size.
+int64_t ResizedExtent(int64_t from, double scale) {
+  const double size = std::floor(static_cast<double>(from) * scale);
+  return std::abs(size) < 0x1p48 ? static_cast<int64_t>(size) : 0;
+}
+
+/// Returns the scale of an axis that is resized to this extent.
+double QuotientOf(int64_t size, int64_t from) {
+  return from == 0 ? 1 : static_cast<double>(size) / static_cast<double>(from);
+}
+
 /// Completes `shape` from `scales` or `scales` from `shape`, and checks both.
 Status CompleteResize(const InferenceInput& input, const std::vector<int64_t>& from) {
-  const bool has_shape = input.Has("shape") && !input.Ints("shape").empty();
-  const bool has_scales =
-      input.Has("scales") &&
-      !std::get<std::vector<double>>(input.attributes->find("scales")->second).empty();
-  if (!has_shape && !has_scales && !from.empty())
-    return Fail(ErrorCode::kInvalidArgument, "resize needs the attribute shape or scales");
   std::vector<int64_t> shape;
-  std::vector<double> scales;
-  if (has_shape) shape = input.Ints("shape");
-  if (has_scales) scales = std::get<std::vector<double>>((*input.attributes)["scales"]);
-  if ((has_shape && shape.size() != from.size()) || (has_scales && scales.size() != from.size()))
-    return Fail(ErrorCode::kInvalidArgument, "resize has {} sizes and {} scales, expected {}",
-                shape.size(), scales.size(), from.size());
+  if (input.Has("shape")) shape = input.Ints("shape");
+  std::vector<double> scales = ScalesOf(input);
+  TUNEC_RETURN_IF_ERROR(CheckResizeCounts(shape.size(), scales.size(), from.size()));
+  const bool has_shape = !shape.empty(), has_scales = !scales.empty();
   for (size_t a = 0; a < from.size(); ++a) {
-    const auto extent = static_cast<double>(from[a]);
-    if (!has_scales) scales.push_back(from[a] == 0 ? 1 : static_cast<double>(shape[a]) / extent);
-    const double size = std::floor(extent * scales[a]);
-    if (!has_shape) shape.push_back(std::abs(size) < 0x1p48 ? static_cast<int64_t>(size) : 0);
+    if (!has_scales) scales.push_back(QuotientOf(shape[a], from[a]));
+    if (!has_shape) shape.push_back(ResizedExtent(from[a], scales[a]));
     TUNEC_RETURN_IF_ERROR(CheckResize(a, from[a], scales[a], shape[a]));
   }
   (*input.attributes)["shape"] = shape;
   (*input.attributes)["scales"] = scales;
   return {};
+}
+
+/// Returns the size of a resized axis with named sizes and without a given size. Fails with
+/// kUnsupported unless the product of the extent and the scale is exact in f64.
+Result<Dim> ResizedDim(size_t axis, const Dim& from, double scale) {
+  if (from.IsConstant()) return Dim(ResizedExtent(from.Value(), scale));
+  const std::optional<Fraction> fraction = FractionOfScale(scale);
+  if (fraction && fraction->Value() == scale &&
+      std::has_single_bit(static_cast<uint64_t>(fraction->denominator)))
+    return Dim::FloorDiv(from * fraction->numerator, fraction->denominator);
+  return Fail(ErrorCode::kUnsupported, "resize scales axis {} of {} by {}, expected a shape", axis,
+              Print(from), scale);
+}
+
+/// Checks an axis like CheckResize, if its extent or its size is named. Both are assumed to be at
+/// least 1. Fails with kUnsupported for a scale that is no small fraction.
+Status CheckNamedResize(const InferenceInput& input, size_t axis, std::optional<double> scale,
+                        const Dim& size) {
+  const Dim& from = input.operand(0).dims[axis];
+  if (from.IsConstant() && size.IsConstant())
+    return CheckResize(axis, from.Value(), scale.value_or(QuotientOf(size.Value(), from.Value())),
+                       size.Value());
+  const auto is_less = [&](const Dim& a, const Dim& b) {
+    return input.Allows(SizeCondition::Kind::kAtMost, a + 1, b);
+  };
+  if (!is_less(0, from) || !is_less(0, size))
+    return Fail(ErrorCode::kInvalidArgument,
+                "resize of axis {} from {} to {} elements, expected at least 1", axis, Print(from),
+                Print(size));
+  if (!scale) return {};
+  if (!(*scale > 0) || !(*scale < 1e12))
+    return Fail(ErrorCode::kInvalidArgument,
+                "resize scale of axis {} is {}, for {} elements, expected more than 0", axis,
+                *scale, Print(from));
+  const std::optional<Fraction> fraction = FractionOfScale(*scale);
+  if (!fraction || fraction->Value() != *scale)
+    return Fail(ErrorCode::kUnsupported,
+                "resize scale of axis {} is {}, expected a small fraction for {} elements", axis,
+                *scale, Print(from));
+  const Dim scaled = from * fraction->numerator;
+  if (is_less((size - 1) * fraction->denominator, scaled) &&
+      is_less(scaled, (size + 1) * fraction->denominator))
+    return {};
+  return Fail(ErrorCode::kInvalidArgument,
+              "resize of axis {} to {} elements contradicts its scale {} of {} elements", axis,
+              Print(size), *scale, Print(from));
+}
+
+/// Infers a resize with named sizes. Scales that are not given stay absent, because they are
+/// quotients of sizes.
+Result<std::vector<ValueType>> InferNamedResize(const InferenceInput& input) {
+  const std::vector<Dim>& dims = input.operand(0).dims;
+  std::vector<Dim> shape;
+  if (input.Has("shape")) shape = input.Sizes("shape");
+  const std::vector<double> scales = ScalesOf(input);
+  TUNEC_RETURN_IF_ERROR(CheckResizeCounts(shape.size(), scales.size(), dims.size()));
+  const bool has_shape = !shape.empty();
+  for (size_t a = 0; a < dims.size(); ++a) {
+    if (!has_shape) {
+      TUNEC_ASSIGN(shape.emplace_back(), ResizedDim(a, dims[a], scales[a]));
+    }
+    const auto scale = scales.empty() ? std::nullopt : std::optional(scales[a]);
+    TUNEC_RETURN_IF_ERROR(CheckNamedResize(input, a, scale, shape[a]));
+  }
+  (*input.attributes)["shape"] = Substitute(Attribute(shape), {});
+  return std::vector<ValueType>{{input.operand(0).type, std::move(shape)}};
 }
 
 Status RequireReduction(const InferenceInput& input) {
@@ -155,30 +242,6 @@ Result<std::vector<ValueType>> InferGatherElements(const InferenceInput& input) 
                   ShapeText(indices), ShapeText(data), axis);
   }
   return std::vector<ValueType>{{input.operand(0).type, indices}};
-}
-
-/// Infers a resize with named sizes, which needs both attributes: shape and scales.
-Result<std::vector<ValueType>> InferNamedResize(const InferenceInput& input) {
-  const std::vector<Dim>& dims = input.operand(0).dims;
-  if (!input.Has("shape") || !input.Has("scales"))
-    return Fail(ErrorCode::kUnsupported,
-                "resize of {} has named sizes, expected the attributes shape and scales",
-                ShapeText(dims));
-  const std::vector<Dim> shape = input.Sizes("shape");
-  const auto& scales = std::get<std::vector<double>>(input.attributes->find("scales")->second);
-  const bool is_positive = std::ranges::all_of(scales, [](double scale) { return scale > 0; });
-  if (shape.size() != dims.size() || scales.size() != dims.size() || !is_positive)
-    return Fail(ErrorCode::kInvalidArgument,
-                "resize of {} has {} sizes and {} scales, expected {} of each above 0",
-                ShapeText(dims), shape.size(), scales.size(), dims.size());
-  for (size_t a = 0; a < dims.size(); ++a) {
-    if (input.Allows(SizeCondition::Kind::kAtMost, 1, shape[a]) &&
-        input.Allows(SizeCondition::Kind::kAtMost, 1, dims[a]))
-      continue;
-    return Fail(ErrorCode::kInvalidArgument, "resize of {} to {}, expected at least 1 element",
-                ShapeText(dims), ShapeText(shape));
-  }
-  return std::vector<ValueType>{{input.operand(0).type, shape}};
 }
 
 Result<std::vector<ValueType>> InferResize(const InferenceInput& input) {

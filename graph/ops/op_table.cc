@@ -73,19 +73,20 @@ OpSpec Matmul() {
   return Operands(2, 2, kNumber, InferMatmul, {Int("transpose_a", 0), Int("transpose_b", 0)});
 }
 OpSpec Conv() {
-  return Operands(2, 3, kNumber, InferConv,
-                  {Derived("strides"), Derived("pads"), Derived("dilations"), Int("group", 1)});
+  return Operands(
+      2, 3, kNumber, InferConv,
+      {Derived("strides"), TakesSizes(Derived("pads")), Derived("dilations"), Int("group", 1)});
 }
 OpSpec ConvTranspose() {
   return Operands(2, 3, kNumber, InferConvTranspose,
-                  {Derived("strides"), Derived("pads"), Derived("dilations"), Int("group", 1),
-                   Derived("output_padding")});
+                  {Derived("strides"), TakesSizes(Derived("pads")), Derived("dilations"),
+                   Int("group", 1), Derived("output_padding")});
 }
 OpSpec Attention() {
   return Operands(3, 4, kAny, InferAttention,
                   {Derived("scale", AttributeKind::kFloat), Float("softcap", 0), Int("causal", 0),
-                   Int("causal_offset", 0), Int("window", 0), Float("hidden", -kInfinity),
-                   String("empty_rows", "nan")});
+                   TakesSizes(Int("causal_offset", 0)), Int("window", 0),
+                   Float("hidden", -kInfinity), String("empty_rows", "nan")});
 }
 
 OpSpec Reduction(Domain domain) {
@@ -97,12 +98,13 @@ OpSpec Arg() {
 }
 OpSpec MaxPool() {
   return Operands(1, 1, kNumber, InferPool,
-                  {Required("kernel"), Derived("strides"), Derived("pads"), Derived("dilations")});
+                  {TakesSizes(Required("kernel")), Derived("strides"), TakesSizes(Derived("pads")),
+                   Derived("dilations")});
 }
 OpSpec AveragePool() {
   return Operands(1, 1, kFloat, InferPool,
-                  {Required("kernel"), Derived("strides"), Derived("pads"), Derived("dilations"),
-                   Int("count_include_pad", 0)});
+                  {TakesSizes(Required("kernel")), Derived("strides"), TakesSizes(Derived("pads")),
+                   Derived("dilations"), Int("count_include_pad", 0)});
 }
 OpSpec CumSum() {
   return Operands(1, 1, kNumber, InferAlongAxis,

@@ -3,7 +3,8 @@
 //
 // Attributes that depend on the operands are completed when a node is added. So readers of a Graph
 // need no defaults for these attributes. Axes are non-negative, and `axes` is sorted. `axes`,
-// `strides`, `pads`, `dilations` and `perm` are never absent.
+// `strides`, `pads`, `dilations` and `perm` are never absent. `scales` of a resize to named sizes
+// may be absent until the names have numbers.
 #pragma once
 
 #include <memory>

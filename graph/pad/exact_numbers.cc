@@ -1,5 +1,7 @@
 #include "graph/pad/exact_numbers.h"
 
+#include <algorithm>
+
 #include "graph/pad/size_constant.h"
 
 namespace tunec::pad {
@@ -7,29 +9,22 @@ namespace {
 
 /// Returns the exact extent of a part as a scalar of `type`: a constant if the part is fixed.
 Result<ValueId> ExactOf(PaddedNode& node, const Part& part, DataType type) {
-  GraphBuilder& builder = node.builder();
-  if (!part.IsOpen())
-    return builder.AddConstant("extent", ScalarOf(type, static_cast<double>(part.exact)));
-  TUNEC_ASSIGN(const ValueId size, node.padder().SizeOf(part.parameter));
-  return builder.Add(Op::kCast, {size}, {{"to", std::string(Name(type))}});
-}
-
-bool AreBetween(const Array& indices, int64_t extent) {
-  for (int64_t k = 0; k < indices.size(); ++k) {
-    if (indices.GetInt(k) < 0 || indices.GetInt(k) >= extent) return false;
-  }
-  return true;
+  if (!part.IsOpen()) return node.padder().Number(part.exact, type);
+  TUNEC_ASSIGN(const ValueId size, node.padder().Number(part.exact, DataType::kI32));
+  return node.builder().Add(Op::kCast, {size}, {{"to", std::string(Name(type))}});
 }
 
 }  // namespace
 
-bool CountFromStart(const PaddedNode& node, size_t i, const Series& extents) {
-  const std::vector<const Graph*>& graphs = node.padder().graphs();
-  for (size_t g = 0; g < graphs.size(); ++g) {
-    const Array* indices = graphs[g]->ConstantOf(node.bucket().inputs[i]);
-    if (indices == nullptr || !AreBetween(*indices, extents[g])) return false;
+bool CountFromStart(const PaddedNode& node, size_t i, const SizeExpr& extent) {
+  const Array* indices = node.padder().bucket().ConstantOf(node.bucket().inputs[i]);
+  if (indices == nullptr || indices->size() == 0) return false;
+  int64_t least = indices->GetInt(0), most = least;
+  for (int64_t k = 1; k < indices->size(); ++k) {
+    least = std::min(least, indices->GetInt(k));
+    most = std::max(most, indices->GetInt(k));
   }
-  return true;
+  return least >= 0 && most < int64_t{1} << 48 && node.padder().IsProved(AtMost(most + 1, extent));
 }
 
 Result<ExactNumbers> CountExact(PaddedNode& node, size_t i, const Axis& along) {
@@ -80,11 +75,6 @@ Result<ValueId> Embed(PaddedNode& node, ValueId numbers, const Axis& along,
     sum = digit;
   }
   return sum;
-}
-
-bool HasSamePositions(const Axis& axis, const Axis& data) {
-  if (Unify(axis, data) && axis.extents().padded == data.extents().padded) return true;
-  return !axis.IsOpen() && data.IsPrefix() && axis.extents().padded <= data.extents().exact;
 }
 
 }  // namespace tunec::pad

@@ -8,9 +8,9 @@
 
 namespace tunec::pad {
 
-/// Returns whether operand i is a constant in all graphs, with indices in 0..extent-1 for the
-/// graph's entry of `extents`. So no index counts from the end.
-bool CountFromStart(const PaddedNode& node, size_t i, const Series& extents);
+/// Returns whether operand i is a constant with indices in 0..extent-1 at all sizes. So no index
+/// counts from the end.
+bool CountFromStart(const PaddedNode& node, size_t i, const SizeExpr& extent);
 
 /// Indices counted from the start. Indices out of range are less than 0 or at least `total`.
 struct ExactNumbers {
@@ -28,9 +28,5 @@ Result<ExactNumbers> CountExact(PaddedNode& node, size_t i, const Axis& along);
 /// extents of the axis's parts. The position within each part does not change.
 Result<ValueId> Embed(PaddedNode& node, ValueId numbers, const Axis& along,
                       const std::vector<ValueId>& extents);
-
-/// Returns whether Unify accepts the axes with equal extents, or `axis` is fixed and within the
-/// exact prefix of `data`. Then each exact position of `axis` is the same position of `data`.
-bool HasSamePositions(const Axis& axis, const Axis& data);
 
 }  // namespace tunec::pad

@@ -49,13 +49,14 @@ Status HideKeys(PaddedNode& node, const Axis& keys) {
 bool CausalHides(const PaddedNode& node, const Axis& queries, const Axis& keys) {
   if (std::isfinite(node.bucket().Float("hidden"))) return false;
   if (node.bucket().Int("causal") == 0 || !queries.IsPrefix() || !keys.IsPrefix()) return false;
-  return queries.extents().exact + node.bucket().Int("causal_offset") <= keys.extents().exact;
+  const SizeExpr seen = queries.exact() + node.bucket().Int("causal_offset");
+  return node.padder().IsProved(AtMost(seen, keys.exact()));
 }
 
 }  // namespace
 
 Result<std::vector<PaddedValue>> PadMatmul(PaddedNode& node) {
-  TUNEC_RETURN_IF_ERROR(node.RequireSameAttributes());
+  TUNEC_RETURN_IF_ERROR(node.RequireFixedAttributes());
   const MatrixAxes a = MatrixAxesOf(node.axes(0).size(), node.bucket().Int("transpose_a") == 0);
   const MatrixAxes b = MatrixAxesOf(node.axes(1).size(), node.bucket().Int("transpose_b") != 0);
   TUNEC_ASSIGN(Axes axes, node.UnifyInputs({0, 1}, 2));
@@ -69,7 +70,7 @@ Result<std::vector<PaddedValue>> PadMatmul(PaddedNode& node) {
 }
 
 Result<std::vector<PaddedValue>> PadAttention(PaddedNode& node) {
-  TUNEC_RETURN_IF_ERROR(node.RequireSameAttributes());
+  TUNEC_RETURN_IF_ERROR(node.RequireFixedAttributes());
   const size_t rank = node.axes(0).size();
   TUNEC_RETURN_IF_ERROR(node.RequireFixed(0, rank - 1));
   TUNEC_RETURN_IF_ERROR(node.RequireFixed(2, rank - 1));
@@ -78,7 +79,7 @@ Result<std::vector<PaddedValue>> PadAttention(PaddedNode& node) {
   const size_t batch = rank > 2 ? rank - 3 : 0;
   Axes scores(node.axes(0).begin(), node.axes(0).begin() + static_cast<std::ptrdiff_t>(batch));
   for (size_t d = 0; d < rank - 2; ++d) {
-    const bool groups = node.axis(0, d).extents().padded != node.axis(1, d).extents().padded;
+    const bool groups = node.axis(0, d).padded() != node.axis(1, d).padded();
     if (groups) {
       TUNEC_RETURN_IF_ERROR(node.RequireFixed(0, d));
       TUNEC_RETURN_IF_ERROR(node.RequireFixed(1, d));

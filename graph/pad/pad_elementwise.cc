@@ -22,7 +22,7 @@ Status KeepDivisors(PaddedNode& node) {
 }  // namespace
 
 Result<std::vector<PaddedValue>> PadElementwise(PaddedNode& node) {
-  TUNEC_RETURN_IF_ERROR(node.RequireSameAttributes());
+  TUNEC_RETURN_IF_ERROR(node.RequireFixedAttributes());
   std::vector<size_t> inputs(node.num_inputs());
   std::iota(inputs.begin(), inputs.end(), size_t{0});
   TUNEC_ASSIGN(Axes axes, node.UnifyInputs(inputs));
@@ -37,7 +37,7 @@ Result<std::vector<PaddedValue>> PadElementwise(PaddedNode& node) {
 }
 
 Result<std::vector<PaddedValue>> PadBatchNorm(PaddedNode& node) {
-  TUNEC_RETURN_IF_ERROR(node.RequireSameAttributes());
+  TUNEC_RETURN_IF_ERROR(node.RequireFixedAttributes());
   TUNEC_RETURN_IF_ERROR(node.RequireFixed(0, 1));
   return WithAxes(node.axes(0));
 }

@@ -1,7 +1,9 @@
 #include "graph/pad/pad_graph.h"
 
-#include "graph/open_dimensions.h"
+#include <algorithm>
+
 #include "graph/pad/padder.h"
+#include "graph/specialize.h"
 
 namespace tunec {
 namespace {
@@ -10,64 +12,52 @@ using pad::PaddedNode;
 using pad::PaddedValue;
 using pad::Padder;
 
-std::unexpected<Error> Differ(const Graph& exact, const Graph& bucket, std::string_view where) {
-  return Fail(
-      ErrorCode::kUnsupported,
-      "{} is another graph at the smaller sizes ({} nodes) than at the larger ({}), from {}",
-      bucket.name(), exact.nodes().size(), bucket.nodes().size(), where);
-}
-
-// Checks that the graphs have equal operators, value numbers, data types and ranks. Rejects nodes
-// with bodies. Does not compare extents and attributes.
-Status CheckSameNodes(const Graph& exact, const Graph& bucket) {
-  if (exact.inputs() != bucket.inputs() || exact.outputs() != bucket.outputs())
-    return Differ(exact, bucket, "its inputs and outputs on");
-  for (size_t i = 0; i < bucket.nodes().size(); ++i) {
-    if (i >= exact.nodes().size()) return Differ(exact, bucket, "its end on");
-    const Node& a = exact.nodes()[i];
-    const Node& b = bucket.nodes()[i];
-    bool same = a.op == b.op && a.inputs == b.inputs && a.outputs == b.outputs && b.bodies.empty();
-    for (size_t o = 0; same && o < b.outputs.size(); ++o) {
-      const ValueType& small = exact.value(a.outputs[o]).type;
-      const ValueType& large = bucket.value(b.outputs[o]).type;
-      same = small.type == large.type && small.dims.size() == large.dims.size();
-    }
-    if (!same) return Differ(exact, bucket, b.name);
-  }
-  if (exact.nodes().size() != bucket.nodes().size()) return Differ(exact, bucket, "its end on");
-  return {};
-}
-
-Status RequireElements(const Graph& graph) {
-  TUNEC_RETURN_IF_ERROR(RequireFixedSizes(graph));
-  for (const Value& value : graph.values()) {
+Status RequireElements(const Graph& bucket) {
+  for (const Value& value : bucket.values()) {
     if (value.type.Elements() == 0)
       return Fail(ErrorCode::kUnsupported, "value {} has no elements", value.name);
   }
+  for (const Node& node : bucket.nodes()) {
+    if (!node.bodies.empty())
+      return Fail(ErrorCode::kUnsupported, "node {} has nested graphs", node.name);
+  }
   return {};
 }
 
-// Checks the axes that the node's rule returned. The extents must equal those of the exact graph
-// and of the bucket's graph. No exact extent may be larger than the padded extent.
+/// Checks the axes that the node's rule returned. The padded extents must be the bucket's, and the
+/// exact extents those of the graph with names.
 Status CheckExtents(const PaddedNode& node, const std::vector<PaddedValue>& outputs) {
   for (size_t o = 0; o < outputs.size(); ++o) {
     const std::vector<pad::Extents> shape = node.OutputShape(o);
     for (size_t a = 0; a < shape.size(); ++a) {
-      const pad::Extents found = outputs[o].axes[a].extents();
-      if (found.exact != shape[a].exact || found.padded != shape[a].padded ||
-          found.exact > found.padded)
-        return node.Reject(fmt::format("axis {} has {} of {} elements, followed to be {} of {}", a,
-                                       shape[a].exact, shape[a].padded, found.exact, found.padded));
+      const pad::Axis& axis = outputs[o].axes[a];
+      if (axis.padded() != shape[a].padded)
+        return node.Reject(fmt::format("axis {} has {} elements, followed to be {}", a,
+                                       shape[a].padded, axis.padded()));
+      if (!node.padder().Require(pad::Equal(axis.exact(), shape[a].exact)))
+        return node.Reject(fmt::format("axis {} has another size than its operands", a));
     }
+    if (!node.padder().RequireBounds(outputs[o].axes))
+      return node.Reject("it has no element, or more at smaller sizes");
   }
   return {};
 }
 
+std::vector<PaddedValue> PadConstant(Padder& padder, const Node& node) {
+  const Value& value = padder.bucket().value(node.outputs[0]);
+  GraphBuilder& builder = padder.builder();
+  const std::string init = node.Has("init") ? node.String("init") : "";
+  PaddedValue copy{builder.AddWeight(node.name, node.constant, node.weight_name, init), {}};
+  if (!value.layout.IsRowMajor()) builder.SetLayout(copy.value, value.layout);
+  for (const int64_t extent : node.constant.shape()) copy.axes.push_back(pad::Axis::Fixed(extent));
+  return {std::move(copy)};
+}
+
 Result<std::vector<PaddedValue>> PadNode(Padder& padder, size_t number) {
-  const Op op = padder.bucket().nodes()[number].op;
-  if (op == Op::kConstant) return pad::PadConstant(padder, number);
+  const Node& copied = padder.bucket().nodes()[number];
+  if (copied.op == Op::kConstant) return PadConstant(padder, copied);
   PaddedNode node(padder, number);
-  const pad::Rule rule = pad::RuleFor(op);
+  const pad::Rule rule = pad::RuleFor(copied.op);
   if (rule == nullptr) return node.Reject("no rule says how");
   TUNEC_ASSIGN(std::vector<PaddedValue> outputs, rule(node));
   TUNEC_RETURN_IF_ERROR(CheckExtents(node, outputs));
@@ -81,14 +71,11 @@ Result<std::vector<PaddedValue>> PadNode(Padder& padder, size_t number) {
 
 }  // namespace
 
-Result<PaddedGraph> PadGraph(const Graph& exact, const Graph& bucket,
-                             std::span<const OpenAxis> open, std::span<const Graph> samples) {
-  Padder padder(exact, bucket, samples);
-  for (const Graph* graph : padder.graphs()) {
-    TUNEC_RETURN_IF_ERROR(CheckSameNodes(*graph, bucket));
-    TUNEC_RETURN_IF_ERROR(RequireElements(*graph));
-  }
-  TUNEC_RETURN_IF_ERROR(padder.AddInputs(open));
+Result<PaddedGraph> PadGraph(const Graph& named, const SizeValues& sizes) {
+  TUNEC_ASSIGN(const Graph bucket, Specialize(named, sizes));
+  TUNEC_RETURN_IF_ERROR(RequireElements(bucket));
+  Padder padder(named, bucket, sizes);
+  TUNEC_RETURN_IF_ERROR(padder.AddInputs());
   for (size_t i = 0; i < bucket.nodes().size(); ++i) {
     const Node& node = bucket.nodes()[i];
     if (node.op == Op::kInput) continue;

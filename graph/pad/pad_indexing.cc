@@ -22,7 +22,7 @@ Status CountFromExactEnd(PaddedNode& node, size_t axis) {
   const Axis& along = node.axis(0, axis);
   if (!along.IsOpen()) return LookUpFirstBeyond(node);
   node.padder().Mix(along);
-  if (along.IsPrefix() && CountFromStart(node, 1, node.padder().SeriesOf(along))) return {};
+  if (along.IsPrefix() && CountFromStart(node, 1, along.exact())) return {};
   TUNEC_ASSIGN(const ExactNumbers numbers, CountExact(node, 1, along));
   GraphBuilder& builder = node.builder();
   TUNEC_ASSIGN(const ValueId last, builder.Add(Op::kSub, {numbers.total, numbers.one}));
@@ -31,6 +31,13 @@ Status CountFromExactEnd(PaddedNode& node, size_t axis) {
   TUNEC_ASSIGN(const ValueId places, Embed(node, clamped, along, numbers.extents));
   node.SetInput(1, places);
   return {};
+}
+
+/// Marks the data's axis as mixed if only some of its positions are read.
+void MixIfPartIsRead(PaddedNode& node, const Axis& indices, const Axis& data) {
+  if (indices.exact() == data.exact()) return;
+  node.padder().Mix(indices);
+  node.padder().Mix(data);
 }
 
 }  // namespace
@@ -44,7 +51,7 @@ Result<ValueId> ClampIndices(GraphBuilder& builder, ValueId indices, int64_t ext
 }
 
 Result<std::vector<PaddedValue>> PadGather(PaddedNode& node) {
-  TUNEC_RETURN_IF_ERROR(node.RequireSameAttributes());
+  TUNEC_RETURN_IF_ERROR(node.RequireFixedAttributes());
   const auto axis = static_cast<size_t>(node.bucket().Int("axis"));
   TUNEC_RETURN_IF_ERROR(CountFromExactEnd(node, axis));
   Axes axes = node.axes(0);
@@ -54,49 +61,80 @@ Result<std::vector<PaddedValue>> PadGather(PaddedNode& node) {
 }
 
 Result<std::vector<PaddedValue>> PadGatherElements(PaddedNode& node) {
-  TUNEC_RETURN_IF_ERROR(node.RequireSameAttributes());
+  TUNEC_RETURN_IF_ERROR(node.RequireFixedAttributes());
   const auto axis = static_cast<size_t>(node.bucket().Int("axis"));
   for (size_t a = 0; a < node.axes(0).size(); ++a) {
     if (a == axis) continue;
-    if (!HasSamePositions(node.axis(1, a), node.axis(0, a)))
+    if (!node.HasSamePositions(node.axis(1, a), node.axis(0, a)))
       return node.Reject(fmt::format("its operands lie differently along axis {}", a));
-    if (!node.axis(1, a).IsOpen()) node.padder().Mix(node.axis(0, a));  // only the first are read
+    MixIfPartIsRead(node, node.axis(1, a), node.axis(0, a));
   }
   TUNEC_RETURN_IF_ERROR(CountFromExactEnd(node, axis));
   Axes axes = node.axes(1);
   for (size_t a = 0; a < axes.size(); ++a) {
+    if (a == axis) continue;
     // Equal indices along a repeated axis read different elements at different positions of the
     // data.
+    const bool is_whole = axes[a].exact() == node.axis(0, a).exact();
     const std::optional<Axis> both =
-        a == axis ? std::nullopt : node.padder().Unify(axes[a], node.axis(0, a));
-    const bool alike = both && both->extents().padded == axes[a].extents().padded;
-    if (alike) axes[a] = *both;
-    if (!alike) axes[a] = a == axis ? axes[a] : axes[a].Different();
+        is_whole ? node.padder().Unify(axes[a], node.axis(0, a)) : std::nullopt;
+    axes[a] = both ? *both : axes[a].Different();
   }
   return WithAxes(std::move(axes));
 }
 
+namespace {
+
+/// Returns indices counted from the start of a depth that depends on the sizes. Indices out of
+/// range become the padded depth.
+Result<ValueId> WithinDepth(PaddedNode& node, const Extents& depth) {
+  GraphBuilder& builder = node.builder();
+  ValueId given = node.input(0).value;
+  if (!IsSigned(builder.TypeOf(given).type)) return given;
+  TUNEC_ASSIGN(given, node.CastTo(given, DataType::kI64));
+  TUNEC_ASSIGN(const ValueId count, node.padder().CountOf(depth.exact));
+  const ValueId zero = Whole(builder, 0);
+  TUNEC_ASSIGN(const ValueId is_negative, builder.Add(Op::kLt, {given, zero}));
+  TUNEC_ASSIGN(const ValueId from_end, builder.Add(Op::kAdd, {given, count}));
+  TUNEC_ASSIGN(const ValueId place, builder.Add(Op::kWhere, {is_negative, from_end, given}));
+  TUNEC_ASSIGN(const ValueId is_before, builder.Add(Op::kLt, {place, zero}));
+  return builder.Add(Op::kWhere, {is_before, Whole(builder, depth.padded), place});
+}
+
+}  // namespace
+
 Result<std::vector<PaddedValue>> PadOneHot(PaddedNode& node) {
-  TUNEC_RETURN_IF_ERROR(node.RequireSameAttributes());
+  TUNEC_RETURN_IF_ERROR(node.RequireFixedAttributes({"depth"}));
+  const auto axis = static_cast<size_t>(node.bucket().Int("axis"));
+  const Extents depth = node.OutputShape()[axis];
   Axes axes = node.axes(0);
-  axes.insert(axes.begin() + static_cast<std::ptrdiff_t>(node.bucket().Int("axis")),
-              Axis::Fixed(node.bucket().Int("depth")));
+  axes.insert(axes.begin() + static_cast<std::ptrdiff_t>(axis), node.NewAxis(axis));
+  if (depth.exact.IsConstant()) return WithAxes(std::move(axes));
+  if (IsFloat(node.builder().TypeOf(node.input(0).value).type))
+    return node.Reject("its depth depends on the sizes, and its indices are floats");
+  TUNEC_ASSIGN(const ValueId indices, WithinDepth(node, depth));
+  node.SetInput(0, indices);
+  node.SetAttributes(node.bucket().attributes);
   return WithAxes(std::move(axes));
 }
 
 // A start that depends on the sizes becomes an input of the padded graph, which is added to the
 // numbers of a range from 0.
 Result<std::vector<PaddedValue>> PadRange(PaddedNode& node) {
-  TUNEC_RETURN_IF_ERROR(node.RequireSameAttributes({"start", "limit"}));
+  TUNEC_RETURN_IF_ERROR(node.RequireFixedAttributes({"start", "limit"}));
   const Axis axis = node.NewAxis(0);
-  if (node.RequireSameAttributes({"limit"})) return WithAxes({axis});
-  TUNEC_ASSIGN(const Series starts, node.Integers("start"));
+  if (node.RequireFixedAttributes({"limit"})) return WithAxes({axis});
   GraphBuilder& builder = node.builder();
-  TUNEC_ASSIGN(const Series steps, node.Integers("delta"));
-  TUNEC_ASSIGN(const ValueId first,
-               node.padder().AddNumber(node.bucket().name + ".start", starts, {}));
-  const ValueId steps_taken = CountUp(builder, node.OutputShape()[0].padded, steps[0]);
-  TUNEC_ASSIGN(const ValueId numbers, builder.Add(Op::kAdd, {steps_taken, first}));
+  const SizeExpr start = node.Size("start"), step = node.Size("delta");
+  if (!start.IsKnown() || !step.IsConstant()) return node.Reject("its numbers are no integers");
+  TUNEC_ASSIGN(const ValueId first, node.padder().Number(start, DataType::kI64));
+  ValueId numbers;
+  if (axis.parts().empty()) {
+    TUNEC_ASSIGN(numbers, builder.Add(Op::kReshape, {first}, {{"shape", std::vector<int64_t>{1}}}));
+  } else {
+    const ValueId steps = CountUp(builder, axis.padded(), step.Value());
+    TUNEC_ASSIGN(numbers, builder.Add(Op::kAdd, {steps, first}));
+  }
   TUNEC_ASSIGN(const ValueId result,
                builder.Add(Op::kCast, {numbers}, {{"to", node.bucket().String("to")}}));
   node.SetResult(result);
@@ -104,7 +142,7 @@ Result<std::vector<PaddedValue>> PadRange(PaddedNode& node) {
 }
 
 Result<std::vector<PaddedValue>> PadRotary(PaddedNode& node) {
-  TUNEC_RETURN_IF_ERROR(node.RequireSameAttributes());
+  TUNEC_RETURN_IF_ERROR(node.RequireFixedAttributes());
   TUNEC_ASSIGN(Axes axes, node.UnifyInputs({0, 1, 2}, 1));
   for (size_t i = 0; i < 3; ++i)
     TUNEC_RETURN_IF_ERROR(node.RequireFixed(i, node.axes(i).size() - 1));

@@ -82,9 +82,9 @@ Status Scale(PaddedNode& node, ValueId normalised, const std::vector<int64_t>& s
 Result<PaddedValue> InGroups(PaddedNode& node, int64_t groups) {
   PaddedValue grouped = node.input(0);
   const Axes& axes = node.axes(0);
-  const int64_t channels = axes[1].extents().padded;
+  const int64_t channels = axes[1].padded();
   std::vector<int64_t> shape;
-  for (const Axis& axis : axes) shape.push_back(axis.extents().padded);
+  for (const Axis& axis : axes) shape.push_back(axis.padded());
   shape[1] = groups;
   shape.insert(shape.begin() + 2, channels / groups);
   grouped.axes[1] = Axis::Fixed(groups);
@@ -98,7 +98,7 @@ Result<PaddedValue> InGroups(PaddedNode& node, int64_t groups) {
 Status PadGroupNorm(PaddedNode& node) {
   GraphBuilder& builder = node.builder();
   const Axes& axes = node.axes(0);
-  const int64_t channels = axes[1].extents().padded;
+  const int64_t channels = axes[1].padded();
   const int64_t groups = node.op() == Op::kGroupNorm ? node.bucket().Int("groups") : channels;
   TUNEC_ASSIGN(const PaddedValue grouped, InGroups(node, groups));
   Group group{.axes = {}, .is_centred = true, .epsilon = node.bucket().Float("epsilon")};
@@ -114,7 +114,7 @@ Status PadGroupNorm(PaddedNode& node) {
                                         "channels", ScalarOf(wide, static_cast<double>(each)))}));
   TUNEC_ASSIGN(const ValueId normalised, Normalised(node, grouped, group, count));
   std::vector<int64_t> shape, across(axes.size() - 1, 1);
-  for (const Axis& axis : axes) shape.push_back(axis.extents().padded);
+  for (const Axis& axis : axes) shape.push_back(axis.padded());
   across[0] = channels;
   TUNEC_ASSIGN(const ValueId back, builder.Add(Op::kReshape, {normalised}, {{"shape", shape}}));
   return Scale(node, back, across);
@@ -123,7 +123,7 @@ Status PadGroupNorm(PaddedNode& node) {
 }  // namespace
 
 Result<std::vector<PaddedValue>> PadAxisNorm(PaddedNode& node) {
-  TUNEC_RETURN_IF_ERROR(node.RequireSameAttributes());
+  TUNEC_RETURN_IF_ERROR(node.RequireFixedAttributes());
   std::vector<size_t> operands(node.num_inputs());
   std::iota(operands.begin(), operands.end(), size_t{0});
   TUNEC_ASSIGN(Axes unified, node.UnifyInputs(operands));
@@ -143,7 +143,7 @@ Result<std::vector<PaddedValue>> PadAxisNorm(PaddedNode& node) {
 }
 
 Result<std::vector<PaddedValue>> PadChannelNorm(PaddedNode& node) {
-  TUNEC_RETURN_IF_ERROR(node.RequireSameAttributes());
+  TUNEC_RETURN_IF_ERROR(node.RequireFixedAttributes());
   TUNEC_RETURN_IF_ERROR(node.RequireFixed(0, 1));
   Axes axes = node.axes(0);
   bool is_open = false;

@@ -8,18 +8,12 @@
 namespace tunec::pad {
 namespace {
 
-/// The number of elements added along one axis, in each graph. A negative number removes elements.
+/// The number of elements added along one axis. A negative number removes elements.
 struct Margin {
-  Series begin, end;
+  SizeExpr begin, end;
 
-  bool IsNone() const {
-    const auto is_none = [](int64_t pad) { return pad == 0; };
-    return std::ranges::all_of(begin, is_none) && std::ranges::all_of(end, is_none);
-  }
-  bool IsCut() const {
-    const auto is_cut = [](int64_t pad) { return pad < 0; };
-    return std::ranges::any_of(begin, is_cut) || std::ranges::any_of(end, is_cut);
-  }
+  bool IsNone() const { return begin == 0 && end == 0; }
+  bool IsFixed() const { return begin.IsConstant() && end.IsConstant(); }
 };
 
 /// Returns the position of the element that `mode` repeats at `place`, for an axis of `count`
@@ -47,35 +41,27 @@ Result<ValueId> Reflected(GraphBuilder& builder, const std::string& mode, ValueI
   return builder.Add(Op::kWhere, {before, up, inside});
 }
 
-SizeExpression BeginOf(PaddedNode& node, size_t a, const Margin& margin) {
-  const SizeExpression size = node.padder().FormulaOf(node.axis(0, a));
-  SizeExpression less = node.padder().Explain(margin.begin, {}, std::span(&size, 1));
-  if (!less.empty()) return less;
-  // Tries a constant minus the size, then half of that, rounded down.
-  for (const int64_t parts : {1, 2}) {
-    const SizeExpression half = node.padder().Quotient(size.Times(-1), parts, margin.begin);
-    if (!half.empty()) return half;
-  }
-  return {};
-}
-
 /// Pads `value` along axis `a`, by a gather at computed positions.
 Result<ValueId> PadByPlaces(PaddedNode& node, ValueId value, size_t a, const Margin& margin) {
   GraphBuilder& builder = node.builder();
   Padder& padder = node.padder();
   const std::string& mode = node.bucket().String("mode");
-  TUNEC_ASSIGN(const ValueId begin,
-               padder.AddNumber(fmt::format("{}.begin.{}", node.bucket().name, a), margin.begin,
-                                BeginOf(node, a, margin)));
+  TUNEC_ASSIGN(const ValueId begin, padder.Number(margin.begin, DataType::kI64));
   const int64_t length = node.OutputShape()[a].padded;
   if (mode == "constant") {
     return PutInFrame(padder, PaddedValue{value, node.axes(0), {}},
                       {.axis = a, .begin = begin, .length = length}, node.bucket().Float("value"));
   }
-  TUNEC_ASSIGN(const ValueId count, padder.CountOf(node.axis(0, a)));
+  TUNEC_ASSIGN(const ValueId count, padder.CountOf(node.axis(0, a).exact()));
   TUNEC_ASSIGN(const ValueId place, builder.Add(Op::kSub, {CountUp(builder, length), begin}));
   TUNEC_ASSIGN(const ValueId there, Reflected(builder, mode, place, count));
   return TakeAt(padder, value, a, there);
+}
+
+/// Requires that no pads remove elements. Returns false if they do at all sizes.
+bool RequireNoCut(PaddedNode& node, const Margin& margin) {
+  return node.padder().Require(AtMost(0, margin.begin)) &&
+         node.padder().Require(AtMost(0, margin.end));
 }
 
 /// Sets the node's result. Pads the axes in `by_places` by PadByPlaces. If `is_rest` is true, first
@@ -123,7 +109,7 @@ Result<ValueId> PutInFrame(Padder& padder, const PaddedValue& value, const Frame
   const size_t behind = value.axes.size() - 1 - frame.axis;
   TUNEC_ASSIGN(const ValueId place,
                builder.Add(Op::kSub, {CountUp(builder, frame.length), frame.begin}));
-  TUNEC_ASSIGN(const ValueId count, padder.CountOf(value.axes[frame.axis]));
+  TUNEC_ASSIGN(const ValueId count, padder.CountOf(value.axes[frame.axis].exact()));
   TUNEC_ASSIGN(const ValueId from_first, builder.Add(Op::kGe, {place, Whole(builder, 0)}));
   TUNEC_ASSIGN(const ValueId to_last, builder.Add(Op::kLt, {place, count}));
   TUNEC_ASSIGN(const ValueId inside, builder.Add(Op::kAnd, {from_first, to_last}));
@@ -137,29 +123,27 @@ Result<ValueId> PutInFrame(Padder& padder, const PaddedValue& value, const Frame
 }
 
 Result<std::vector<PaddedValue>> PadPad(PaddedNode& node) {
-  TUNEC_RETURN_IF_ERROR(node.RequireSameAttributes({"pads"}));
+  TUNEC_RETURN_IF_ERROR(node.RequireFixedAttributes({"pads"}));
   const bool is_constant = node.bucket().String("mode") == "constant";
+  const std::vector<SizeExpr> pads = node.Sizes("pads");
   Axes axes = node.axes(0);
   std::vector<Margin> margins;
   std::set<size_t> masked, by_places;
   bool is_rest = false;
   for (size_t a = 0; a < axes.size(); ++a) {
-    const Margin& margin =
-        margins.emplace_back(node.Entries("pads", a), node.Entries("pads", axes.size() + a));
+    const Margin& margin = margins.emplace_back(pads[a], pads[axes.size() + a]);
     if (margin.IsNone()) continue;
     const bool is_open = axes[a].IsOpen();
-    const bool differs = is_open || Varies(margin.begin) || Varies(margin.end);
     if (is_open && !axes[a].IsPrefix()) return node.Reject("it pads an axis of several dimensions");
     node.padder().Mix(axes[a]);
-    const bool places = is_constant ? Varies(margin.begin) : differs;
-    if (places && margin.IsCut() && !is_constant)
+    const bool places = is_constant ? !margin.begin.IsConstant() : is_open || !margin.IsFixed();
+    if (places && !is_constant && !RequireNoCut(node, margin))
       return node.Reject("it repeats elements of an open dimension, and cuts it");
     if (places) by_places.insert(a);
     if (!places) is_rest = true;
-    const auto adds = [](int64_t pad) { return pad > 0; };
-    if (!places && is_open && std::ranges::any_of(margin.end, adds)) masked.insert(a);
-    const SizeExpression size = node.padder().FormulaOf(axes[a]);
-    axes[a] = node.NewAxis(a, size.Plus(margin.begin[0] + margin.end[0]));
+    const bool ends = !node.padder().IsProved(AtMost(margin.end, 0));
+    if (!places && is_open && ends) masked.insert(a);
+    axes[a] = node.NewAxis(a);
   }
   // `zero_beyond` permits NaN, which the pads must not contain. So these axes are masked, too.
   node.input(0).zero_beyond.clear();

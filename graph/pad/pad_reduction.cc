@@ -50,7 +50,7 @@ Status KeepLast(PaddedNode& node, const Axis& along) {
   GraphBuilder& builder = node.builder();
   TUNEC_ASSIGN(const ValueId place, builder.Add(node.op(), {node.input(0).value},
                                                 node.bucket().attributes, node.bucket().name));
-  TUNEC_ASSIGN(const ValueId count, node.padder().CountOf(along));
+  TUNEC_ASSIGN(const ValueId count, node.padder().CountOf(along.exact()));
   TUNEC_ASSIGN(const ValueId last, builder.Add(Op::kSub, {count, Whole(builder, 1)}));
   TUNEC_ASSIGN(const ValueId typed, node.CastTo(last, builder.TypeOf(place).type));
   TUNEC_ASSIGN(const ValueId exact, builder.Add(Op::kMin, {place, typed}));
@@ -76,7 +76,7 @@ Result<ValueId> MeanAlong(PaddedNode& node, ValueId value, const std::set<size_t
 }
 
 Result<std::vector<PaddedValue>> PadReduction(PaddedNode& node) {
-  TUNEC_RETURN_IF_ERROR(node.RequireSameAttributes());
+  TUNEC_RETURN_IF_ERROR(node.RequireFixedAttributes());
   const std::set<size_t> axes = AxesOf(node.bucket());
   const DataType type = node.builder().TypeOf(node.input(0).value).type;
   bool is_open = false;
@@ -92,7 +92,7 @@ Result<std::vector<PaddedValue>> PadReduction(PaddedNode& node) {
 }
 
 Result<std::vector<PaddedValue>> PadArg(PaddedNode& node) {
-  TUNEC_RETURN_IF_ERROR(node.RequireSameAttributes());
+  TUNEC_RETURN_IF_ERROR(node.RequireFixedAttributes());
   const auto axis = static_cast<size_t>(node.bucket().Int("axis"));
   const Axis& along = node.axis(0, axis);
   if (along.IsOpen()) {
@@ -106,7 +106,7 @@ Result<std::vector<PaddedValue>> PadArg(PaddedNode& node) {
 }
 
 Result<std::vector<PaddedValue>> PadSoftmax(PaddedNode& node) {
-  TUNEC_RETURN_IF_ERROR(node.RequireSameAttributes());
+  TUNEC_RETURN_IF_ERROR(node.RequireFixedAttributes());
   const auto axis = static_cast<size_t>(node.bucket().Int("axis"));
   const DataType type = node.builder().TypeOf(node.input(0).value).type;
   TUNEC_RETURN_IF_ERROR(node.MaskInput(0, {axis}, LeastOf(type)));
@@ -116,7 +116,7 @@ Result<std::vector<PaddedValue>> PadSoftmax(PaddedNode& node) {
 }
 
 Result<std::vector<PaddedValue>> PadCumSum(PaddedNode& node) {
-  TUNEC_RETURN_IF_ERROR(node.RequireSameAttributes());
+  TUNEC_RETURN_IF_ERROR(node.RequireFixedAttributes());
   const auto axis = static_cast<size_t>(node.bucket().Int("axis"));
   const Axis& along = node.axis(0, axis);
   node.padder().Mix(along);

@@ -2,8 +2,8 @@
 // are also the same. Then the padding along the axis is filled with the last exact element. If the
 // factor is the quotient of two sizes, the coordinates are computed from the sizes as whole
 // numbers. So they are rounded as in the exact graph.
-#include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "graph/pad/padder.h"
 #include "graph/pad/size_constant.h"
@@ -11,73 +11,71 @@
 namespace tunec::pad {
 namespace {
 
-constexpr int64_t kMostParts = 64;  // greatest q of a factor p / q
-
-/// One axis of a resize, in all graphs.
+/// One axis of a resize. Without a scale, the factor is `to / from`, which depends on the sizes.
 struct ResizedAxis {
   size_t axis = 0;
-  Series from, to;
-  std::vector<double> scales;
+  Extents from, to;
+  std::optional<double> scale = {};
 
-  bool IsLeftAlone() const { return from == to && IsSameScale() && scales[0] == 1; }
-  bool IsSameScale() const {
-    return std::ranges::all_of(scales, [&](double scale) { return scale == scales[0]; });
-  }
-  /// Returns true if the factor is the quotient of the sizes in all graphs.
-  bool IsQuotient() const {
-    for (size_t g = 0; g < scales.size(); ++g) {
-      const double quotient = static_cast<double>(to[g]) / static_cast<double>(from[g]);
-      if (std::abs(scales[g] - quotient) > 1e-12 * quotient) return false;
-    }
-    return true;
-  }
-  bool HasOne() const { return std::ranges::find(to, 1) != to.end(); }
+  bool IsLeftAlone() const { return from == to && scale == 1; }
+  /// Returns true if the factor is the quotient of the sizes at all sizes.
+  bool IsQuotient() const;
 };
 
-ResizedAxis AxisOf(const PaddedNode& node, size_t a) {
-  return {.axis = a,
-          .from = node.InputSeries(0, a),
-          .to = node.OutputSeries(a),
-          .scales = node.FloatEntries("scales", a)};
+/// Returns to / from if it is an integer, or one divided by an integer, at all sizes.
+std::optional<double> RatioOf(const SizeExpr& from, const SizeExpr& to) {
+  if (from.IsConstant() && to.IsConstant())
+    return static_cast<double>(to.Value()) / static_cast<double>(from.Value());
+  const std::optional<int64_t> larger = SizeExpr::FloorDiv(to, from).AsConstant();
+  if (larger && from * *larger == to) return static_cast<double>(*larger);
+  const std::optional<int64_t> smaller = SizeExpr::FloorDiv(from, to).AsConstant();
+  if (smaller && to * *smaller == from) return 1 / static_cast<double>(*smaller);
+  return std::nullopt;
+}
+
+bool ResizedAxis::IsQuotient() const {
+  if (!scale) return true;
+  const std::optional<double> ratio = RatioOf(from.exact, to.exact);
+  return ratio && std::abs(*scale - *ratio) <= 1e-12 * *ratio;
+}
+
+std::vector<ResizedAxis> ResizedAxesOf(const PaddedNode& node) {
+  const std::vector<Extents> shape = node.OutputShape();
+  std::vector<ResizedAxis> axes;
+  for (size_t a = 0; a < shape.size(); ++a) {
+    ResizedAxis& axis = axes.emplace_back(
+        ResizedAxis{.axis = a, .from = node.axis(0, a).extents(), .to = shape[a]});
+    axis.scale = node.named().Has("scales") ? std::optional(node.named().Floats("scales")[a])
+                                            : RatioOf(axis.from.exact, axis.to.exact);
+  }
+  return axes;
 }
 
 /// Returns true if the coordinate of an element depends only on the element's position and the
-/// factor.
-bool GoesByScale(const Node& node, const ResizedAxis& axis) {
-  if (!axis.IsSameScale()) return false;
-  const std::string& coordinate = node.String("coordinate");
+/// factor. pytorch_half_pixel has other coordinates for a size of 1, so larger sizes are required.
+bool GoesByScale(PaddedNode& node, const ResizedAxis& axis) {
+  if (!axis.scale) return false;
+  const std::string& coordinate = node.bucket().String("coordinate");
   if (coordinate == "asymmetric" || coordinate == "half_pixel") return true;
-  if (coordinate == "pytorch_half_pixel") return !axis.HasOne();
+  if (coordinate == "pytorch_half_pixel") return node.padder().Require(AtMost(2, axis.to.exact));
   return coordinate == "half_pixel_symmetric" && axis.IsQuotient();
 }
 
 /// Returns true if exact results read only exact elements. Then WithLastRepeated is not necessary.
 bool StaysInside(const Node& node, const ResizedAxis& axis) {
-  if (node.String("mode") != "nearest" || axis.scales[0] < 1) return false;
-  const bool is_whole = axis.scales[0] == std::round(axis.scales[0]) && axis.IsQuotient();
+  if (node.String("mode") != "nearest" || *axis.scale < 1) return false;
+  const bool is_whole = *axis.scale == std::round(*axis.scale) && axis.IsQuotient();
   const std::string& rounding = node.String("nearest_mode");
   if (node.String("coordinate") == "asymmetric") return is_whole && rounding == "floor";
   return is_whole && rounding.starts_with("round");
 }
 
-/// Returns floor(size * scale) as a formula. Returns an empty expression unless all graphs have one
-/// scale p / q with q <= kMostParts.
-SizeExpression ScaledSize(PaddedNode& node, const ResizedAxis& axis) {
-  const SizeExpression size = node.padder().FormulaOf(node.axis(0, axis.axis));
-  for (int64_t q = 1; q <= kMostParts && axis.IsSameScale(); ++q) {
-    const double p = axis.scales[0] * static_cast<double>(q);
-    if (std::abs(p - std::round(p)) > 1e-9 || p < 0.5) continue;
-    return node.padder().Quotient(size.Times(static_cast<int64_t>(std::round(p))), q, axis.to, 0);
-  }
-  return {};
-}
-
 /// Returns `value` with the elements beyond the last exact one of axis `a` equal to that element.
 Result<ValueId> WithLastRepeated(PaddedNode& node, ValueId value, size_t a) {
   GraphBuilder& builder = node.builder();
-  TUNEC_ASSIGN(const ValueId count, node.padder().CountOf(node.axis(0, a)));
+  TUNEC_ASSIGN(const ValueId count, node.padder().CountOf(node.axis(0, a).exact()));
   TUNEC_ASSIGN(const ValueId last, builder.Add(Op::kSub, {count, Whole(builder, 1)}));
-  const ValueId places = CountUp(builder, node.axis(0, a).extents().padded);
+  const ValueId places = CountUp(builder, node.axis(0, a).padded());
   TUNEC_ASSIGN(const ValueId clamped, builder.Add(Op::kMin, {places, last}));
   return builder.Add(Op::kGather, {value, clamped}, {{"axis", static_cast<int64_t>(a)}});
 }
@@ -117,8 +115,8 @@ Result<Coordinates> CoordinatesOf(PaddedNode& node, const ResizedAxis& axis, Val
   GraphBuilder& builder = node.builder();
   Whole64 whole(builder);
   const std::string& coordinate = node.bucket().String("coordinate");
-  const ValueId places = CountUp(builder, axis.to[1]);
-  TUNEC_ASSIGN(const ValueId from, node.padder().CountOf(node.axis(0, axis.axis)));
+  const ValueId places = CountUp(builder, axis.to.padded);
+  TUNEC_ASSIGN(const ValueId from, node.padder().CountOf(axis.from.exact));
   Coordinates result;
   TUNEC_ASSIGN(result.last, whole.Add(from, -1));
   if (coordinate == "asymmetric") {
@@ -212,8 +210,9 @@ Status RequireComputable(PaddedNode& node, const ResizedAxis& axis) {
   const bool is_float = IsFloat(node.builder().TypeOf(node.input(0).value).type);
   if (resize.String("mode") == "linear" && !is_float)
     return node.Reject("it is linear in integers");
-  if (resize.String("coordinate") == "pytorch_half_pixel" && axis.HasOne())
-    return node.Reject("its coordinates are others for a size of 1");
+  const bool has_one = resize.String("coordinate") == "pytorch_half_pixel" &&
+                       !node.padder().Require(AtMost(2, axis.to.exact));
+  if (has_one) return node.Reject("its coordinates are others for a size of 1");
   return {};
 }
 
@@ -223,7 +222,7 @@ Result<ValueId> ResizeRest(PaddedNode& node, ValueId value,
                            const std::vector<ResizedAxis>& by_places) {
   Attributes attributes = node.bucket().attributes;
   for (const ResizedAxis& axis : by_places) {
-    std::get<std::vector<int64_t>>(attributes["shape"])[axis.axis] = axis.from[1];
+    std::get<std::vector<int64_t>>(attributes["shape"])[axis.axis] = axis.from.padded;
     std::get<std::vector<double>>(attributes["scales"])[axis.axis] = 1;
   }
   return node.builder().Add(Op::kResize, {value}, std::move(attributes), node.bucket().name);
@@ -232,17 +231,16 @@ Result<ValueId> ResizeRest(PaddedNode& node, ValueId value,
 }  // namespace
 
 Result<std::vector<PaddedValue>> PadResize(PaddedNode& node) {
-  TUNEC_RETURN_IF_ERROR(node.RequireSameAttributes({"shape", "scales"}));
+  TUNEC_RETURN_IF_ERROR(node.RequireFixedAttributes({"shape", "scales"}));
   Axes axes = node.axes(0);
   std::vector<ResizedAxis> by_places;
   ValueId value = node.input(0).value;
   bool is_rest = false;
-  for (size_t a = 0; a < axes.size(); ++a) {
-    const ResizedAxis axis = AxisOf(node, a);
+  for (const ResizedAxis& axis : ResizedAxesOf(node)) {
     if (axis.IsLeftAlone()) continue;
-    const Axis from = axes[a];
-    const bool is_same = !from.IsOpen() && !Varies(axis.to) && axis.IsSameScale();
-    const bool by_scale = is_same || GoesByScale(node.bucket(), axis);
+    const Axis from = axes[axis.axis];
+    const bool is_fixed = !from.IsOpen() && axis.to.exact.IsConstant() && axis.scale;
+    const bool by_scale = is_fixed || GoesByScale(node, axis);
     if (!from.IsPrefix()) return node.Reject("it resizes an axis of several dimensions");
     if (from.IsOpen() && node.bucket().Int("exclude_outside") != 0 &&
         node.bucket().String("mode") == "cubic")
@@ -254,18 +252,18 @@ Result<std::vector<PaddedValue>> PadResize(PaddedNode& node) {
     node.padder().Mix(from);
     is_rest = is_rest || by_scale;
     if (by_scale && from.IsOpen() && !StaysInside(node.bucket(), axis)) {
-      TUNEC_ASSIGN(value, WithLastRepeated(node, value, a));
+      TUNEC_ASSIGN(value, WithLastRepeated(node, value, axis.axis));
     }
-    axes[a] = is_same ? Axis::Fixed(axis.to[1]) : node.NewAxis(a, ScaledSize(node, axis));
+    axes[axis.axis] = node.NewAxis(axis.axis);
   }
   if (is_rest) {
     TUNEC_ASSIGN(value, ResizeRest(node, value, by_places));
   }
   for (const ResizedAxis& axis : by_places) {
-    TUNEC_ASSIGN(const ValueId to, node.padder().CountOf(axes[axis.axis]));
+    TUNEC_ASSIGN(const ValueId to, node.padder().CountOf(axis.to.exact));
     TUNEC_ASSIGN(value, ResizeByPlaces(node, value, axis, to));
   }
-  node.SetResult(value);
+  if (is_rest || !by_places.empty()) node.SetResult(value);
   return WithAxes(std::move(axes));
 }
 

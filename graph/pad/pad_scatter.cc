@@ -12,14 +12,14 @@ Result<Axis> BesideAxis(PaddedNode& node, size_t data_axis, size_t axis) {
   const Axis& data = node.axis(0, data_axis);
   const Axis& updates = node.axis(2, axis);
   const Axis& numbers = node.axis(1, axis);
-  if (!HasSamePositions(updates, data))
+  if (!node.HasSamePositions(updates, data))
     return node.Reject(fmt::format("its operands lie differently along axis {}", data_axis));
-  if (!updates.IsOpen()) node.padder().Mix(data);  // only the first positions are written
   TUNEC_ASSIGN(const Axis written, node.UnifyAxes(numbers, updates));
-  const std::optional<Axis> all = node.padder().Unify(written, data);
-  // If only some positions are written, elements along a repeated axis are no longer equal.
-  const bool everywhere = all && all->extents().padded == updates.extents().padded;
-  return everywhere ? *all : data.Different();
+  if (updates.exact() == data.exact()) return node.UnifyAxes(written, data);
+  // Only some positions are written, so elements along a repeated axis are no longer equal.
+  node.padder().Mix(updates);
+  node.padder().Mix(data);
+  return data.Different();
 }
 
 /// Converts indices to positions in the padded axis. Indices of updates that are not exact, and
@@ -30,8 +30,7 @@ Status NumberPlaces(PaddedNode& node, size_t axis, const Axis& along) {
   node.padder().Mix(along);
   node.padder().Mix(updates);
   const bool as_they_are =
-      !along.IsOpen() ||
-      (along.IsPrefix() && CountFromStart(node, 1, node.padder().SeriesOf(along)));
+      !along.IsOpen() || (along.IsPrefix() && CountFromStart(node, 1, along.exact()));
   if (as_they_are && !updates.IsOpen()) return {};
   GraphBuilder& builder = node.builder();
   TUNEC_ASSIGN(const ExactNumbers numbers, CountExact(node, 1, along));
@@ -44,8 +43,7 @@ Status NumberPlaces(PaddedNode& node, size_t axis, const Axis& along) {
   }
   TUNEC_ASSIGN(const ValueId places, Embed(node, numbers.indices, along, numbers.extents));
   const ValueId nowhere = builder.AddConstant(
-      "nowhere",
-      ScalarOf(builder.TypeOf(places).type, static_cast<double>(along.extents().padded)));
+      "nowhere", ScalarOf(builder.TypeOf(places).type, static_cast<double>(along.padded())));
   TUNEC_ASSIGN(const ValueId masked, builder.Add(Op::kWhere, {counts, places, nowhere}));
   node.SetInput(1, masked);
   return {};
@@ -54,7 +52,7 @@ Status NumberPlaces(PaddedNode& node, size_t axis, const Axis& along) {
 }  // namespace
 
 Result<std::vector<PaddedValue>> PadScatter(PaddedNode& node) {
-  TUNEC_RETURN_IF_ERROR(node.RequireSameAttributes());
+  TUNEC_RETURN_IF_ERROR(node.RequireFixedAttributes());
   const auto axis = static_cast<size_t>(node.bucket().Int("axis"));
   const auto depth = static_cast<size_t>(node.bucket().Int("depth"));
   Axes axes = node.axes(0);

@@ -8,25 +8,20 @@
 namespace tunec::pad {
 namespace {
 
-/// The motion of a window along one spatial axis. `begin` and `end` are the pads in each graph.
+/// The motion of a window along one spatial axis, with the pads at both ends.
 struct Slide {
-  int64_t stride = 1;
-  int64_t reach = 1;  // positions from the first element to the last
-  Series begin, end;
+  SizeExpr begin, end;
+  int64_t padded = 0;  // total pads in the bucket's graph
 };
 
-Slide SlideAlong(const PaddedNode& node, size_t a, int64_t kernel) {
-  const size_t axes = node.bucket().Ints("pads").size() / 2;
-  return {.stride = node.bucket().Ints("strides")[a],
-          .reach = node.bucket().Ints("dilations")[a] * (kernel - 1) + 1,
-          .begin = node.Entries("pads", a),
-          .end = node.Entries("pads", axes + a)};
-}
-
 /// Returns the motion along each spatial axis.
-std::vector<Slide> Slides(const PaddedNode& node, std::span<const int64_t> kernel) {
+std::vector<Slide> SlidesOf(const PaddedNode& node) {
+  const std::vector<SizeExpr> pads = node.Sizes("pads");
+  const std::vector<int64_t>& padded = node.bucket().Ints("pads");
+  const size_t axes = pads.size() / 2;
   std::vector<Slide> slides;
-  for (size_t a = 0; a < kernel.size(); ++a) slides.push_back(SlideAlong(node, a, kernel[a]));
+  for (size_t a = 0; a < axes; ++a)
+    slides.push_back({pads[a], pads[axes + a], padded[a] + padded[axes + a]});
   return slides;
 }
 
@@ -43,57 +38,28 @@ Result<std::set<size_t>> OpenSpatialAxes(PaddedNode& node) {
   return open;
 }
 
-/// Returns the number of window positions along an axis as a formula of the operand's size; empty
-/// if none holds in all graphs. The pads may depend on the size.
-SizeExpression PlacesOf(PaddedNode& node, size_t axis, const Slide& slide) {
-  const SizeExpression size = node.padder().FormulaOf(node.axis(0, axis));
-  Series steps = node.OutputSeries(axis);
-  for (int64_t& places : steps) --places;
-  std::optional<int64_t> added;
-  if (!Varies(slide.begin) && !Varies(slide.end))
-    added = slide.begin[0] + slide.end[0] - slide.reach;
-  return node.padder().Quotient(size, slide.stride, steps, added).Plus(1);
-}
-
-Result<Axes> WindowAxes(PaddedNode& node, const Axis& channels, const std::set<size_t>& open,
-                        const std::vector<Slide>& slides) {
+Result<Axes> WindowAxes(PaddedNode& node, const Axis& channels, const std::set<size_t>& open) {
   Axes axes = {node.axis(0, 0), channels};
   for (size_t a = 2; a < node.axes(0).size(); ++a) {
-    const bool differs = Varies(node.OutputSeries(a));
-    if (differs && !open.contains(a)) return node.Reject("its pads depend on the sizes");
-    axes.push_back(node.NewAxis(a, PlacesOf(node, a, slides[a - 2])));
+    axes.push_back(node.NewAxis(a));
+    if (axes[a].IsOpen() && !open.contains(a)) return node.Reject("its pads depend on the sizes");
   }
   return axes;
 }
 
-/// Returns the axes in `open` that have pads at the end in some graph.
+/// Returns the axes in `open` that may have pads at the end.
 std::set<size_t> PaddedAtEnd(const std::vector<Slide>& slides, const std::set<size_t>& open) {
   std::set<size_t> padded;
-  for (const size_t a : open) {
-    const auto reaches = [](int64_t pad) { return pad > 0; };
-    if (std::ranges::any_of(slides[a - 2].end, reaches)) padded.insert(a);
-  }
+  for (const size_t a : open)
+    if (slides[a - 2].end != 0) padded.insert(a);
   return padded;
-}
-
-/// Returns half of the total pads, which are (positions - 1) * stride + reach - size. Rounds down
-/// if `more` is 0, and up if it is 1. TensorFlow's SAME splits the pads in this way.
-SizeExpression HalfOfPads(PaddedNode& node, size_t axis, const Slide& slide, int64_t more) {
-  const SizeExpression size = node.padder().FormulaOf(node.axis(0, axis));
-  const SizeExpression last = PlacesOf(node, axis, slide).Plus(-1).Times(slide.stride);
-  return last.Plus(slide.reach + more).Plus(size.Times(-1)).Over(2);
 }
 
 /// Returns the frame for an axis whose pads at the beginning depend on the size. The frame includes
 /// the bucket's pads, so that windows on the frame have no pads along this axis.
 Result<Frame> FrameFor(PaddedNode& node, size_t axis, const Slide& slide) {
-  SizeExpression begin = HalfOfPads(node, axis, slide, 0);
-  if (node.padder().Explain(slide.begin, begin).empty()) begin = HalfOfPads(node, axis, slide, 1);
-  TUNEC_ASSIGN(const ValueId first,
-               node.padder().AddNumber(fmt::format("{}.begin.{}", node.bucket().name, axis),
-                                       slide.begin, begin));
-  const int64_t length = node.axis(0, axis).extents().padded + slide.begin[1] + slide.end[1];
-  return Frame{.axis = axis, .begin = first, .length = length};
+  TUNEC_ASSIGN(const ValueId first, node.padder().Number(slide.begin, DataType::kI64));
+  return Frame{.axis = axis, .begin = first, .length = node.axis(0, axis).padded() + slide.padded};
 }
 
 /// Returns the axes whose pads at the beginning depend on the sizes. Rejects pads of a fixed axis
@@ -103,9 +69,9 @@ Result<std::set<size_t>> MovedAxes(PaddedNode& node, const std::vector<Slide>& s
   std::set<size_t> moved;
   for (size_t a = 2; a < node.axes(0).size(); ++a) {
     const Slide& slide = slides[a - 2];
-    if (!open.contains(a) && (Varies(slide.begin) || Varies(slide.end)))
+    if (!open.contains(a) && !(slide.begin.IsConstant() && slide.end.IsConstant()))
       return node.Reject("its pads depend on the sizes");
-    if (Varies(slide.begin)) moved.insert(a);
+    if (!slide.begin.IsConstant()) moved.insert(a);
   }
   return moved;
 }
@@ -142,7 +108,7 @@ Result<ValueId> PartThatIsThere(PaddedNode& node, const std::vector<Slide>& slid
   const Axes& axes = node.axes(0);
   PaddedValue ones;
   std::vector<int64_t> shape = {1, 1};
-  for (size_t a = 2; a < axes.size(); ++a) shape.push_back(axes[a].extents().padded);
+  for (size_t a = 2; a < axes.size(); ++a) shape.push_back(axes[a].padded());
   ones.axes.assign(axes.begin(), axes.end());
   ones.axes[0] = ones.axes[1] = Axis();
   const ValueId one = builder.AddConstant("one", ScalarOf(type, 1));
@@ -182,22 +148,16 @@ Result<ValueId> AverageOfWhatIsThere(PaddedNode& node, const std::vector<Slide>&
   return node.CastTo(average, type);
 }
 
-/// Returns true if one window covers all elements in every graph, and the graphs' windows have
-/// different sizes.
+/// Returns true if one window covers all elements, and its size depends on the sizes.
 bool IsGlobal(const PaddedNode& node) {
-  const std::vector<int64_t>& kernel = node.bucket().Ints("kernel");
-  bool differs = false;
-  for (size_t a = 0; a < kernel.size(); ++a) {
-    const Series sizes = node.Entries("kernel", a);
-    differs = differs || Varies(sizes);
-    const auto is_one = [](int64_t number) { return number == 1; };
-    const auto is_none = [](int64_t number) { return number == 0; };
-    if (!std::ranges::all_of(node.OutputSeries(a + 2), is_one)) return false;
-    if (!std::ranges::all_of(node.Entries("pads", a), is_none)) return false;
-    if (!std::ranges::all_of(node.Entries("pads", kernel.size() + a), is_none)) return false;
-    if (sizes != node.InputSeries(0, a + 2)) return false;
-  }
-  return differs;
+  const std::vector<SizeExpr> kernel = node.Sizes("kernel");
+  const bool has_pads =
+      !std::ranges::all_of(node.Sizes("pads"), [](const SizeExpr& pad) { return pad == 0; });
+  if (has_pads || std::ranges::all_of(kernel, &SizeExpr::IsConstant)) return false;
+  const std::vector<Extents> shape = node.OutputShape();
+  for (size_t a = 0; a < kernel.size(); ++a)
+    if (shape[a + 2].exact != 1 || kernel[a] != node.axis(0, a + 2).exact()) return false;
+  return true;
 }
 
 Result<std::vector<PaddedValue>> PadGlobalPool(PaddedNode& node) {
@@ -225,23 +185,26 @@ Result<std::vector<PaddedValue>> PadGlobalPool(PaddedNode& node) {
   return WithAxes(std::move(axes));
 }
 
-}  // namespace
-
-Result<std::vector<PaddedValue>> PadConv(PaddedNode& node) {
-  TUNEC_RETURN_IF_ERROR(node.RequireSameAttributes({"pads"}));
+/// Rejects a convolution of open channels, filters or biases.
+Status RequireFixedWeights(const PaddedNode& node) {
   TUNEC_RETURN_IF_ERROR(node.RequireFixed(0, 1));
   for (size_t i = 1; i < node.num_inputs(); ++i) {
     if (!node.Given(i)) continue;
     for (size_t a = 0; a < node.axes(i).size(); ++a) TUNEC_RETURN_IF_ERROR(node.RequireFixed(i, a));
   }
-  std::vector<int64_t> kernel;
-  for (const Extents extents : node.padder().ShapeOf(node.bucket().inputs[1]))
-    kernel.push_back(extents.padded);
-  const std::vector<Slide> slides = Slides(node, std::span(kernel).subspan(2));
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<PaddedValue>> PadConv(PaddedNode& node) {
+  TUNEC_RETURN_IF_ERROR(node.RequireFixedAttributes({"pads"}));
+  TUNEC_RETURN_IF_ERROR(RequireFixedWeights(node));
+  const std::vector<Slide> slides = SlidesOf(node);
   TUNEC_ASSIGN(const std::set<size_t> open, OpenSpatialAxes(node));
   TUNEC_ASSIGN(const std::set<size_t> moved, MovedAxes(node, slides, open));
   const Axis channels = Axis::Fixed(node.OutputShape()[1].padded);
-  TUNEC_ASSIGN(Axes axes, WindowAxes(node, channels, open, slides));
+  TUNEC_ASSIGN(Axes axes, WindowAxes(node, channels, open));
   TUNEC_ASSIGN(const ValueId x, Surrounded(node, slides, PaddedAtEnd(slides, open), moved, 0));
   node.SetInput(0, x);
   if (!moved.empty()) node.SetAttributes(WithoutPads(node.bucket(), moved));
@@ -251,20 +214,14 @@ Result<std::vector<PaddedValue>> PadConv(PaddedNode& node) {
 // Replaces elements beyond the exact ones by 0, because element i of the operand is added to
 // results from i * stride on.
 Result<std::vector<PaddedValue>> PadConvTranspose(PaddedNode& node) {
-  TUNEC_RETURN_IF_ERROR(node.RequireSameAttributes({"pads"}));
-  TUNEC_RETURN_IF_ERROR(node.RequireFixed(0, 1));
-  for (size_t i = 1; i < node.num_inputs(); ++i) {
-    if (!node.Given(i)) continue;
-    for (size_t a = 0; a < node.axes(i).size(); ++a) TUNEC_RETURN_IF_ERROR(node.RequireFixed(i, a));
-  }
+  TUNEC_RETURN_IF_ERROR(node.RequireFixedAttributes({"pads"}));
+  TUNEC_RETURN_IF_ERROR(RequireFixedWeights(node));
+  const std::vector<Slide> slides = SlidesOf(node);
   TUNEC_ASSIGN(const std::set<size_t> open, OpenSpatialAxes(node));
   Axes axes = {node.axis(0, 0), Axis::Fixed(node.OutputShape()[1].padded)};
   for (size_t a = 2; a < node.axes(0).size(); ++a) {
-    if (Varies(node.Entries("pads", a - 2))) return node.Reject("its pads depend on the sizes");
-    const int64_t stride = node.bucket().Ints("strides")[a - 2];
-    const SizeExpression size = node.padder().FormulaOf(node.axis(0, a)).Times(stride);
-    const int64_t added = node.OutputShape()[a].padded - stride * node.axis(0, a).extents().padded;
-    axes.push_back(node.NewAxis(a, size.Plus(added)));
+    if (!slides[a - 2].begin.IsConstant()) return node.Reject("its pads depend on the sizes");
+    axes.push_back(node.NewAxis(a));
   }
   TUNEC_RETURN_IF_ERROR(node.MaskInput(0, open, 0));
   return WithAxes(std::move(axes));
@@ -272,12 +229,12 @@ Result<std::vector<PaddedValue>> PadConvTranspose(PaddedNode& node) {
 
 Result<std::vector<PaddedValue>> PadPool(PaddedNode& node) {
   if (IsGlobal(node)) return PadGlobalPool(node);
-  TUNEC_RETURN_IF_ERROR(node.RequireSameAttributes({"pads"}));
-  const std::vector<Slide> slides = Slides(node, node.bucket().Ints("kernel"));
+  TUNEC_RETURN_IF_ERROR(node.RequireFixedAttributes({"pads"}));
+  const std::vector<Slide> slides = SlidesOf(node);
   TUNEC_ASSIGN(const std::set<size_t> open, OpenSpatialAxes(node));
   TUNEC_ASSIGN(const std::set<size_t> moved, MovedAxes(node, slides, open));
   const std::set<size_t> padded = PaddedAtEnd(slides, open);
-  TUNEC_ASSIGN(Axes axes, WindowAxes(node, node.axis(0, 1), open, slides));
+  TUNEC_ASSIGN(Axes axes, WindowAxes(node, node.axis(0, 1), open));
   const bool is_average = node.op() == Op::kAveragePool;
   const bool counts = is_average && node.bucket().Int("count_include_pad") == 0;
   if (counts && (!padded.empty() || !moved.empty())) {

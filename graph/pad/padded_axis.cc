@@ -1,34 +1,36 @@
 #include "graph/pad/padded_axis.h"
 
 #include <algorithm>
-#include <numeric>
 #include <ranges>
 #include <utility>
 
 namespace tunec::pad {
 namespace {
 
-bool SameExtents(const Part& a, const Part& b) {
-  return a.padded == b.padded && a.exact == b.exact;
+/// Returns a / b if b divides a at all sizes.
+std::optional<SizeExpr> DivideExactly(const SizeExpr& a, const SizeExpr& b) {
+  if (a == b) return SizeExpr(1);
+  if (b == 0 || SizeExpr::Mod(a, b) != 0) return std::nullopt;
+  return SizeExpr::FloorDiv(a, b);
 }
 
-/// Unifies open axes of equal extents. If all parts have equal extents, a part of the result is
-/// open if it is open in `a` or `b`. If the parts differ, returns `a` if the exact positions are
-/// the first positions in both axes, otherwise nullopt.
-std::optional<Axis> UnifyParts(const Axis& a, const Axis& b) {
-  if (!std::ranges::equal(a.parts(), b.parts(), SameExtents))
-    return a.IsPrefix() && b.IsPrefix() ? std::optional(a) : std::nullopt;
-  std::vector<Part> parts = a.parts();
-  for (size_t i = 0; i < parts.size(); ++i) {
-    if (!parts[i].IsOpen()) parts[i].parameter = b.parts()[i].parameter;
+/// Unifies open axes of equal padded extents. If all parts have equal padded extents, the parts
+/// must be equal. Otherwise the exact positions must be the first ones in both axes.
+std::optional<Axis> UnifyParts(const Axis& a, const Axis& b, const Requirement& require) {
+  if (!std::ranges::equal(a.parts(), b.parts(), {}, &Part::padded, &Part::padded)) {
+    const bool is_same = a.IsPrefix() && b.IsPrefix() && require(Equal(a.exact(), b.exact()));
+    return is_same ? std::optional(a) : std::nullopt;
   }
-  return Axis(parts);
+  for (size_t i = 0; i < a.parts().size(); ++i)
+    if (!require(Equal(a.parts()[i].exact, b.parts()[i].exact))) return std::nullopt;
+  return a;
 }
 
 /// The parts that Regroup has not assigned to an axis yet. The next part is the last element.
 class Rest {
  public:
-  Rest(const Axes& axes, const ParameterFor& parameter_for) : parameter_for_(parameter_for) {
+  Rest(const Axes& axes, const Requirement& require, bool& is_cut)
+      : require_(require), is_cut_(is_cut) {
     for (const Axis& axis : axes) {
       rest_.insert(rest_.end(), axis.parts().begin(), axis.parts().end());
     }
@@ -38,55 +40,52 @@ class Rest {
 
   bool empty() const { return rest_.empty(); }
 
-  std::optional<Axis> Take(Extents required) {
+  std::optional<Axis> Take(Extents extents) {
     std::vector<Part> taken;
-    while (required.padded > 1) {
-      const std::optional<Part> part = TakePart(required);
+    while (extents.exact != 1) {
+      const std::optional<Part> part = TakePart(extents);
       if (!part) return std::nullopt;
-      required.padded /= part->padded;
-      required.exact /= part->exact;
+      extents.padded /= part->padded;
+      extents.exact = *DivideExactly(extents.exact, part->exact);
       taken.push_back(*part);
     }
-    if (required.exact != 1) return std::nullopt;
     return Axis(taken);
   }
 
  private:
-  std::optional<Part> TakePart(Extents required) {
+  std::optional<Part> TakePart(const Extents& extents) {
     if (rest_.empty()) return std::nullopt;
     Part part = rest_.back();
     rest_.pop_back();
-    if (required.padded % part.padded == 0 && part.exact > 0 && required.exact % part.exact == 0)
-      return part;
-    return Cut(part, required);
+    if (extents.padded % part.padded == 0 && DivideExactly(extents.exact, part.exact)) return part;
+    return Cut(part, extents);
   }
 
-  /// Splits a part into a slow part with the extents `required` and a fixed fast part. Returns the
-  /// slow part, and leaves the fast part for the next axis. Returns nullopt if the part's extents
-  /// are not `required` times the same factor.
-  std::optional<Part> Cut(const Part& part, Extents required) {
-    if (part.padded % required.padded != 0) return std::nullopt;
-    const int64_t fast = part.padded / required.padded;
-    if (part.exact != required.exact * fast) return std::nullopt;
-    rest_.push_back({fast, fast});
-    Part slow{required.padded, required.exact};
-    if (part.IsOpen()) slow.parameter = parameter_for_(part, fast);
-    return slow;
+  /// Splits a part into a slow part with these extents and a fixed fast part. Returns the slow
+  /// part, and leaves the fast part for the next axis. Returns nullopt if the part's extents are
+  /// not these extents times the same factor.
+  std::optional<Part> Cut(const Part& part, const Extents& extents) {
+    if (part.padded % extents.padded != 0) return std::nullopt;
+    const int64_t fast = part.padded / extents.padded;
+    if (!require_(Equal(part.exact, extents.exact * fast))) return std::nullopt;
+    is_cut_ = is_cut_ || part.IsOpen();
+    if (fast > 1) rest_.push_back(FixedPart(fast));
+    return Part{extents};
   }
 
   std::vector<Part> rest_;
-  const ParameterFor& parameter_for_;
+  const Requirement& require_;
+  bool& is_cut_;
 };
 
 }  // namespace
 
 Axis::Axis(const std::vector<Part>& parts) {
   for (const Part& part : parts) {
-    if (part.padded == 1) continue;
+    if (part.exact == 1) continue;
     const bool joins = !parts_.empty() && !parts_.back().IsOpen() && !part.IsOpen();
     if (joins) {
-      parts_.back().padded *= part.padded;
-      parts_.back().exact *= part.exact;
+      parts_.back() = FixedPart(parts_.back().padded * part.padded);
     } else {
       parts_.push_back(part);
     }
@@ -94,7 +93,7 @@ Axis::Axis(const std::vector<Part>& parts) {
 }
 
 Axis Axis::Repeated(Part part) {
-  Axis axis({part});
+  Axis axis({std::move(part)});
   axis.repeated_ = true;
   return axis;
 }
@@ -102,7 +101,7 @@ Axis Axis::Repeated(Part part) {
 Extents Axis::extents() const {
   Extents product;
   for (const Part& part : parts_) {
-    product.exact *= part.exact;
+    product.exact = product.exact * part.exact;
     product.padded *= part.padded;
   }
   return product;
@@ -121,30 +120,23 @@ std::vector<int64_t> Axis::Digits(int64_t position) const {
   return digits;
 }
 
-int64_t Axis::Embed(int64_t position) const {
-  int64_t embedded = 0, stride = 1;
-  for (size_t i = parts_.size(); i-- > 0; position /= parts_[i].exact) {
-    embedded += position % parts_[i].exact * stride;
-    stride *= parts_[i].padded;
+std::optional<Axis> Unify(const Axis& a, const Axis& b, const Requirement& require) {
+  if (a.parts().empty()) return b;
+  if (b.parts().empty()) return a;
+  if (a.padded() != b.padded()) return std::nullopt;
+  if (a.is_repeated() || b.is_repeated() || a.IsOpen() != b.IsOpen()) {
+    if (!require(Equal(a.exact(), b.exact()))) return std::nullopt;
+    const bool is_b = a.is_repeated() || (!a.IsOpen() && !b.is_repeated());
+    return is_b ? b : a;
   }
-  return embedded;
+  return a.IsOpen() ? UnifyParts(a, b, require) : a;
 }
 
-std::optional<Axis> Unify(const Axis& a, const Axis& b) {
-  const Extents left = a.extents(), right = b.extents();
-  if (left.padded == 1 && left.exact == 1) return b;
-  if (right.padded == 1 && right.exact == 1) return a;
-  if (left.padded != right.padded || left.exact != right.exact) return std::nullopt;
-  if (a.is_repeated() || (!a.IsOpen() && !b.is_repeated())) return b;
-  if (b.is_repeated() || !b.IsOpen()) return a;
-  return UnifyParts(a, b);
-}
-
-std::optional<Axes> Regroup(const Axes& axes, const std::vector<Extents>& required,
-                            const ParameterFor& parameter_for) {
-  Rest rest(axes, parameter_for);
+std::optional<Axes> Regroup(const Axes& axes, const std::vector<Extents>& shape,
+                            const Requirement& require, bool& is_cut) {
+  Rest rest(axes, require, is_cut);
   Axes result;
-  for (const Extents extents : required) {
+  for (const Extents& extents : shape) {
     std::optional<Axis> axis = rest.Take(extents);
     if (!axis) return std::nullopt;
     result.push_back(*std::move(axis));

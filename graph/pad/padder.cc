@@ -8,130 +8,114 @@
 #include "support/check.h"
 
 namespace tunec::pad {
+namespace {
 
-Padder::Padder(const Graph& exact, const Graph& bucket, std::span<const Graph> samples)
-    : graphs_({&exact, &bucket}),
+/// Returns an input's name for a size: `size.n` for a named size, else `size.3` with a number.
+std::string NameOf(const SizeExpr& size, DataType type, size_t number) {
+  std::string name = fmt::format("size.{}", size.AsName().value_or(std::to_string(number)));
+  return type == DataType::kI32 ? name : fmt::format("{}.{}", name, Name(type));
+}
+
+}  // namespace
+
+Padder::Padder(const Graph& named, const Graph& bucket, const SizeValues& sizes)
+    : named_(named),
+      bucket_(bucket),
       is_data_(ValuesOfData(bucket)),
       builder_(bucket.name()),
       values_(bucket.values().size()) {
-  for (const Graph& sample : samples) graphs_.push_back(&sample);
-  dimension_sizes_.resize(graphs_.size());
+  for (const auto& [name, size] : sizes) ranges_[name] = {1, size};
 }
 
-Status Padder::AddInputs(std::span<const OpenAxis> open) {
-  std::map<std::string, int> parameters;
-  for (size_t i = 0; i < bucket().inputs().size(); ++i) {
-    const ValueId id = bucket().inputs()[i];
-    const Value& value = bucket().value(id);
+Status Padder::AddInputs() {
+  for (const ValueId id : bucket_.inputs()) {
+    const Value& value = bucket_.value(id);
     PaddedValue& input = at(id);
     TUNEC_ASSIGN(input.value, builder_.AddInput(value.name, value.type));
     if (!value.layout.IsRowMajor()) builder_.SetLayout(input.value, value.layout);
-    for (const Extents extents : ShapeOf(id)) input.axes.push_back(Axis::Fixed(extents.padded));
-    for (const OpenAxis& axis : open) {
-      if (static_cast<size_t>(axis.input) != i) continue;
-      TUNEC_ASSIGN(input.axes[axis.axis], OpenInput(axis, parameters));
-    }
-    for (size_t a = 0; a < input.axes.size(); ++a) {
-      const Extents extents = ExtentsOf(id, a);
-      if (input.axes[a].extents().exact == extents.exact) continue;
-      return Fail(ErrorCode::kInvalidArgument,
-                  "input {} axis {} has {} elements in one graph and {} in the other, and no name",
-                  value.name, a, extents.exact, extents.padded);
-    }
+    for (const Extents& extents : ShapeOf(id)) input.axes.push_back(Axis({Part{extents}}));
+    for (const Dim& dim : named_.value(id).type.dims) input_names_.merge(dim.Names());
+    if (!RequireBounds(input.axes))
+      return Fail(ErrorCode::kUnsupported, "input {} has no size that fits", value.name);
   }
   return {};
 }
 
-Result<Axis> Padder::OpenInput(const OpenAxis& axis, std::map<std::string, int>& parameters) {
-  const Extents extents = ExtentsOf(bucket().inputs()[axis.input], axis.axis);
-  if (extents.exact > extents.padded || extents.exact < 1 ||
-      extents.padded > std::numeric_limits<int32_t>::max())
-    return Fail(ErrorCode::kInvalidArgument, "{} of dimension {} do not fit into {}", extents.exact,
-                axis.dimension, extents.padded);
-  const Series series = SeriesOf(bucket().inputs()[axis.input], static_cast<size_t>(axis.axis));
-  const auto [found, is_new] =
-      parameters.try_emplace(axis.dimension, static_cast<int>(sizes_.size()));
-  if (is_new) {
-    sizes_.push_back({fmt::format("size.{}", axis.dimension), series,
-                      SizeExpression::Size(dimensions_.size()), axis.dimension, ValueId()});
-    dimensions_.push_back(axis.dimension);
-    for (size_t g = 0; g < graphs_.size(); ++g) dimension_sizes_[g].push_back(series[g]);
-  }
-  const Series& known = sizes_[found->second].series;
-  if (known != series)
-    return Fail(ErrorCode::kInvalidArgument, "dimension {} is {} of {} and {} of {}",
-                axis.dimension, known[0], known[1], extents.exact, extents.padded);
-  return Axis({Part{extents.padded, extents.exact, found->second}});
+std::vector<Extents> Padder::ShapeOf(ValueId value) const {
+  std::vector<Extents> shape;
+  const std::vector<Dim>& exact = named_.value(value).type.dims;
+  const std::vector<Dim>& padded = bucket_.value(value).type.dims;
+  for (size_t a = 0; a < padded.size(); ++a) shape.push_back({padded[a].Value(), exact[a]});
+  return shape;
 }
+
+bool Padder::IsProved(const SizeCondition& condition) const {
+  return Decide(condition, ranges_) == Decision::kTrue;
+}
+
+bool Padder::Require(const SizeCondition& condition) {
+  if (condition.left == condition.right || required_.contains(condition)) return true;
+  const Decision decision = Decide(condition, ranges_);
+  if (decision == Decision::kFalse) return false;
+  required_.insert(condition);
+  if (decision == Decision::kOpen) conditions_.push_back(condition);
+  return true;
+}
+
+bool Padder::RequireBounds(const Axes& axes) {
+  return std::ranges::all_of(axes, [&](const Axis& axis) {
+    return std::ranges::all_of(axis.parts(), [&](const Part& part) {
+      return Require(AtMost(1, part.exact)) && Require(AtMost(part.exact, part.padded));
+    });
+  });
+}
+
+void Padder::MixNames(const SizeExpr& size) { mixed_.merge(size.Names()); }
 
 void Padder::Mix(const Axis& axis) {
-  for (const Part& part : axis.parts()) {
-    if (part.IsOpen()) mixed_.insert(part.parameter);
-  }
-}
-
-void Padder::MixWhatMakes(const Axis& axis) {
-  Mix(axis);
-  for (const Part& part : axis.parts()) {
-    if (!part.IsOpen() || !sizes_[static_cast<size_t>(part.parameter)].dimension.empty()) continue;
-    for (size_t i = 0; i < sizes_.size(); ++i) {
-      if (!sizes_[i].dimension.empty()) mixed_.insert(static_cast<int>(i));
-    }
-  }
-}
-
-void Padder::MixDimension(size_t dimension) {
-  const auto size = std::ranges::find(sizes_, dimensions_[dimension], &Size::dimension);
-  mixed_.insert(static_cast<int>(size - sizes_.begin()));
-}
-
-void Padder::MixNamed(const std::vector<SizeExpression>& formulas) {
-  for (size_t d = 0; d < dimensions_.size(); ++d) {
-    const SizeExpression::Step named{SizeExpression::Kind::kSize, static_cast<int64_t>(d)};
-    const bool is_named = std::ranges::any_of(formulas, [&](const SizeExpression& formula) {
-      return formula.empty() || std::ranges::find(formula.steps(), named) != formula.steps().end();
-    });
-    if (is_named) MixDimension(d);
-  }
-}
-
-// Compares graphs that differ in one dimension alone. Without such graphs, the constant may depend
-// on the dimension.
-void Padder::MixWhatTells(const std::function<bool(size_t, size_t)>& same) {
-  for (size_t d = 0; d < dimensions_.size(); ++d) {
-    bool is_told = false, differs = false;
-    for (size_t g = 0; g < graphs_.size(); ++g) {
-      for (size_t h = 0; h < g; ++h) {
-        std::vector<int64_t> sizes = dimension_sizes_[g];
-        sizes[d] = dimension_sizes_[h][d];
-        if (sizes != dimension_sizes_[h] || dimension_sizes_[g][d] == sizes[d]) continue;
-        is_told = true;
-        differs = differs || !same(g, h);
-      }
-    }
-    if (!is_told || differs) MixDimension(d);
-  }
+  for (const Part& part : axis.parts()) MixNames(part.exact);
 }
 
 void Padder::MixWhatMeetsItself(const Axes& axes) {
-  std::set<int> seen;
+  std::set<std::string> seen;
   for (const Axis& axis : axes) {
     for (const Part& part : axis.parts()) {
-      if (part.IsOpen() && !seen.insert(part.parameter).second) mixed_.insert(part.parameter);
+      for (const std::string& name : part.exact.Names())
+        if (!seen.insert(name).second) mixed_.insert(name);
     }
   }
 }
 
 std::optional<Axis> Padder::Unify(const Axis& a, const Axis& b) {
-  std::optional<Axis> axis = pad::Unify(a, b);
-  if (!axis || !a.IsOpen() || !b.IsOpen()) return axis;
-  // The axes have different parameters of equal extents. So elements along one size meet elements
-  // along the other.
-  const auto parameter = [](const Part& part) { return part.parameter; };
-  if (std::ranges::equal(a.parts(), b.parts(), {}, parameter, parameter)) return axis;
+  std::optional<Axis> axis = pad::Unify(a, b, Requires());
+  const bool is_same = a.parts().empty() || b.parts().empty() || a.exact() == b.exact();
+  if (!axis || is_same) return axis;
   Mix(a);
   Mix(b);
   return axis;
+}
+
+Result<ValueId> Padder::Input(const SizeExpr& size, DataType type) {
+  ValueId& input = inputs_[{size, type}];
+  if (input.valid()) return input;
+  if (type == DataType::kI32 && !Require(AtMost(size, std::numeric_limits<int32_t>::max())))
+    return Fail(ErrorCode::kUnsupported, "a size is not below 2^31");
+  TUNEC_ASSIGN(input, builder_.AddInput(NameOf(size, type, parameters_.size()), {type, {}}));
+  parameters_.push_back({builder_.graph().value(input).name, type, size});
+  return input;
+}
+
+Result<ValueId> Padder::Number(const SizeExpr& size, DataType type) {
+  if (const std::optional<int64_t> number = size.AsConstant())
+    return builder_.AddConstant("number", ScalarOf(type, static_cast<double>(*number)));
+  MixNames(size);
+  return Input(size, type);
+}
+
+Result<ValueId> Padder::CountOf(const SizeExpr& size) {
+  if (size.IsConstant()) return Number(size, DataType::kI64);
+  TUNEC_ASSIGN(const ValueId count, Number(size, DataType::kI32));
+  return builder_.Add(Op::kCast, {count}, {{"to", std::string(Name(DataType::kI64))}});
 }
 
 ValueId Padder::Positions(const Axis& axis, size_t part, size_t axes_behind) {
@@ -140,7 +124,7 @@ ValueId Padder::Positions(const Axis& axis, size_t part, size_t axes_behind) {
   ValueId& positions = positions_[{std::move(key), axes_behind}];
   if (positions.valid()) return positions;
   std::vector<int64_t> shape(axes_behind + 1, 1);
-  shape[0] = axis.extents().padded;
+  shape[0] = axis.padded();
   Array array(DataType::kI32, shape);
   for (int64_t i = 0; i < shape[0]; ++i) array.SetInt(i, axis.Digits(i)[part]);
   positions = builder_.AddConstant("positions", std::move(array));
@@ -148,12 +132,7 @@ ValueId Padder::Positions(const Axis& axis, size_t part, size_t axes_behind) {
 }
 
 Result<ValueId> Padder::IsExact(const Axes& axes, const std::set<size_t>& along) {
-  for (const size_t a : along) {
-    Mix(axes[a]);
-    for (const Part& part : axes[a].parts()) {
-      if (part.IsOpen()) MixNamed({sizes_[part.parameter].formula});
-    }
-  }
+  for (const size_t a : along) Mix(axes[a]);
   return IsWithin(axes, along);
 }
 
@@ -163,7 +142,7 @@ Result<ValueId> Padder::IsWithin(const Axes& axes, const std::set<size_t>& along
     const Axis& axis = axes[a];
     for (size_t p = 0; p < axis.parts().size(); ++p) {
       if (!axis.parts()[p].IsOpen()) continue;
-      TUNEC_ASSIGN(const ValueId size, SizeInput(axis.parts()[p].parameter));
+      TUNEC_ASSIGN(const ValueId size, Input(axis.parts()[p].exact, DataType::kI32));
       TUNEC_ASSIGN(const ValueId one,
                    builder_.Add(Op::kLt, {Positions(axis, p, axes.size() - 1 - a), size}));
       if (!all.valid()) {
@@ -189,9 +168,9 @@ Result<ValueId> Padder::Choose(ValueId is_exact, ValueId value, double neutral) 
   return builder_.Add(Op::kWhere, {is_exact, value, other});
 }
 
-// Marks no dimension as mixed: a part of a split run has zeros at other positions than the complete
-// run, but never at exact positions. Does not mask repeated axes, because all elements along such
-// an axis equal an exact element.
+// Marks no size as mixed: a part of a split run has zeros at other positions than the complete run,
+// but never at exact positions. Does not mask repeated axes, because all elements along such an
+// axis equal an exact element.
 Result<ValueId> Padder::ZeroBeyond(const PaddedValue& value) {
   std::set<size_t> open;
   for (size_t a = 0; a < value.axes.size(); ++a) {
@@ -203,32 +182,26 @@ Result<ValueId> Padder::ZeroBeyond(const PaddedValue& value) {
 }
 
 bool Padder::IsComputed(ValueId value) const {
-  return is_data_[value.index] && bucket().producer(SourceOf(bucket(), value)).op != Op::kInput;
+  return is_data_[value.index] && bucket_.producer(SourceOf(bucket_, value)).op != Op::kInput;
 }
 
 Result<PaddedGraph> Padder::Finish() && {
   PaddedGraph result;
-  for (size_t i = 0; i < bucket().outputs().size(); ++i) {
-    const PaddedValue& output = at(bucket().outputs()[i]);
-    builder_.AddOutput(output.value, bucket().output_names()[i]);
-    if (output.is_loose && !output.is_embedded)
-      return Fail(ErrorCode::kUnsupported, "output {} is a constant that depends on the sizes",
-                  bucket().output_names()[i]);
+  for (size_t i = 0; i < bucket_.outputs().size(); ++i) {
+    const PaddedValue& output = at(bucket_.outputs()[i]);
+    builder_.AddOutput(output.value, bucket_.output_names()[i]);
     std::vector<PaddedAxis>& axes = result.outputs.emplace_back();
-    for (const Axis& axis : output.axes) {
-      PaddedAxis& parts = axes.emplace_back();
-      for (const Part& part : axis.parts())
-        parts.push_back({part.padded, part.exact, FormulaOf(Axis({part}))});
-    }
+    for (const Axis& axis : output.axes)
+      axes.emplace_back(axis.parts().begin(), axis.parts().end());
   }
-  for (size_t i = 0; i < sizes_.size(); ++i) {
-    const bool is_mixed = mixed_.contains(static_cast<int>(i));
-    if (!is_mixed && !sizes_[i].dimension.empty()) result.separable.push_back(sizes_[i].dimension);
-    if (sizes_[i].dimension.empty() && !sizes_[i].formula.empty())
-      result.sizes.push_back(sizes_[i].formula);
+  for (const SizeCondition& condition : conditions_) {
+    MixNames(condition.left);
+    MixNames(condition.right);
   }
-  result.dimensions = dimensions_;
-  result.parameters = std::move(used_);
+  for (const std::string& name : input_names_)
+    if (!mixed_.contains(name)) result.separable.insert(name);
+  result.parameters = std::move(parameters_);
+  result.conditions = std::move(conditions_);
   result.graph = std::move(builder_).Build();
   return result;
 }

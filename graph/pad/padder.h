@@ -2,7 +2,6 @@
 // that the rules call. Only graph/pad uses this file.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -15,14 +14,10 @@
 #include "graph/graph.h"
 #include "graph/pad/pad_graph.h"
 #include "graph/pad/padded_axis.h"
+#include "ir/size/prove_sizes.h"
 #include "support/error.h"
 
 namespace tunec::pad {
-
-/// A number for each of the compared graphs: the exact graph, the bucket's graph and the samples.
-/// Varies returns whether the number is not the same in all of them.
-using Series = std::vector<int64_t>;
-bool Varies(const Series& series);
 
 /// A value of the padded graph.
 struct PaddedValue {
@@ -30,145 +25,97 @@ struct PaddedValue {
   Axes axes;
   /// Axes along which elements beyond the exact positions are 0, or NaN if the exact elements are.
   /// This holds at exact positions of the other axes. Softmax, for example, leaves such zeros.
-  std::set<size_t> zero_beyond;
-  /// True for a constant whose shape depends on the sizes. Another operand's axes of equal extents
-  /// replace `axes` if the bucket has the exact constant's elements at these axes' exact positions
-  /// (IsEmbeddedIn). If not, `axes` stay, or an error occurs if `is_embedded` is false.
-  bool is_loose = false;
-  bool is_embedded = true;
+  std::set<size_t> zero_beyond = {};
 };
 
 /// The padded graph under construction, with its values and parameters. A size becomes an input of
 /// the graph at its first use.
 class Padder {
  public:
-  Padder(const Graph& exact, const Graph& bucket, std::span<const Graph> samples);
-  Status AddInputs(std::span<const OpenAxis> open);
+  /// Requires: `bucket` is `named` at these sizes.
+  Padder(const Graph& named, const Graph& bucket, const SizeValues& sizes);
+  Status AddInputs();
 
-  const Graph& exact() const { return *graphs_[0]; }
-  const Graph& bucket() const { return *graphs_[1]; }
-  /// Returns the exact graph, the bucket's graph and the samples.
-  const std::vector<const Graph*>& graphs() const { return graphs_; }
+  const Graph& named() const { return named_; }
+  const Graph& bucket() const { return bucket_; }
   GraphBuilder& builder() { return builder_; }
-  /// Returns the padded value for a value of the exact graph or of the bucket's graph.
+  /// Returns the padded value for a value of the graph.
   PaddedValue& at(ValueId value) { return values_[value.index]; }
-
-  Extents ExtentsOf(ValueId value, size_t axis) const;
   std::vector<Extents> ShapeOf(ValueId value) const;
-  Series SeriesOf(ValueId value, size_t axis) const;
-  Series SeriesOf(const Axis& axis) const;
-  /// Returns the axis's exact extent as a function of the dimensions' sizes; empty if no rule gives
-  /// it.
-  SizeExpression FormulaOf(const Axis& axis) const;
 
-  /// Returns the parameter that holds the exact extent, which differs between the graphs. It is a
-  /// dimension's parameter if the dimension has the same extents in all graphs. `formula` may be
-  /// empty, and is used only if it holds in all graphs.
-  int SizeParameterFor(const Series& series, const SizeExpression& formula);
-  /// Returns a fixed part if the extent is equal in all graphs. Otherwise returns an open part.
-  Part PartFor(const Series& series, const SizeExpression& formula = {});
-  /// Adds an input of the padded graph for an array that differs between the graphs. `exact` is its
-  /// value in the exact graph. Marks the dimensions in `formulas` as mixed, or all dimensions if a
-  /// formula is empty.
-  Result<ValueId> AddValueParameter(const std::string& what, Array exact,
-                                    std::vector<SizeExpression> formulas);
-  /// Adds an input for the constant that is node `number` and differs between the graphs. Marks the
-  /// dimensions on which the constant may depend (MixWhatTells).
-  Result<ValueId> AddConstantParameter(size_t number);
-  /// Returns a number as an i64 scalar: a constant if it is equal in all graphs, else a parameter
-  /// of AddValueParameter. Calls with equal `what` return the same parameter.
-  Result<ValueId> AddNumber(const std::string& what, const Series& series,
-                            const SizeExpression& formula);
-  Result<ValueId> SizeOf(int parameter);  // an i32 scalar
-  /// Returns the number of exact positions of an axis as an i64 scalar.
-  Result<ValueId> CountOf(const Axis& axis);
+  /// Adds a condition of the padded graph, unless it holds at all sizes. Returns false if it is
+  /// false at all sizes.
+  bool Require(const SizeCondition& condition);
+  Requirement Requires() {
+    return [this](const SizeCondition& condition) { return Require(condition); };
+  }
+  bool IsProved(const SizeCondition& condition) const;
+  /// Requires that each axis has from 1 to `padded` exact positions. Returns false if this is false
+  /// at all sizes.
+  bool RequireBounds(const Axes& axes);
 
-  /// Returns `formula` if it gives `series` in all graphs. Otherwise returns a constant if `series`
-  /// does not vary. Otherwise returns one of `bases` plus a constant if the sum gives `series`, or
-  /// an empty expression. A base must have at least three different values.
-  SizeExpression Explain(const Series& series, const SizeExpression& formula,
-                         std::span<const SizeExpression> bases = {}) const;
-  /// Returns floor((base + c) / divisor) with a constant c for which the quotient equals `series`
-  /// in all graphs; c is `added` if possible. Returns an empty expression if no such c exists.
-  SizeExpression Quotient(const SizeExpression& base, int64_t divisor, const Series& series,
-                          std::optional<int64_t> added = std::nullopt) const;
+  /// Returns a size as a scalar: a constant, or an input of the padded graph. Marks its names as
+  /// mixed. Calls with equal arguments return the same input.
+  Result<ValueId> Number(const SizeExpr& size, DataType type);
+  /// Returns a size as an i64 scalar, which is computed from an i32 input.
+  Result<ValueId> CountOf(const SizeExpr& size);
 
-  /// Marks the axis's open parts as mixed: elements of different positions interact, or depend on
-  /// the extent.
+  /// Marks the axis's sizes as mixed: elements of different positions interact, or depend on the
+  /// extent.
   void Mix(const Axis& axis);
-  /// Marks the axis's open parts as mixed. If an open part's extent is not a dimension's, it may
-  /// depend on any dimension, so all dimensions are marked. If a run were split, a constant of this
-  /// extent could differ.
-  void MixWhatMakes(const Axis& axis);
-  /// Marks the dimensions on which a constant may depend: if a run were split along such a
-  /// dimension, the constant could differ. `same` compares the constant in two graphs, given by
-  /// their indices. A dimension stays unmarked only if the constant is the same in all pairs of
-  /// graphs that differ in this dimension alone, and if there is such a pair.
-  void MixWhatTells(const std::function<bool(size_t, size_t)>& same);
-  /// Unifies two axes as pad::Unify does. Marks unified axes as mixed if both are open and have
-  /// different parameters.
+  /// Unifies two axes as pad::Unify does. Marks unified axes as mixed if their exact extents are
+  /// different expressions.
   std::optional<Axis> Unify(const Axis& a, const Axis& b);
-  /// Marks a parameter as mixed if it occurs twice in these axes, such as n in x[n, 1] * x[1, n].
+  /// Marks a size as mixed if it occurs twice in these axes, such as n in x[n, 1] * x[1, n].
   void MixWhatMeetsItself(const Axes& axes);
 
   /// Returns whether an element is exact along the axes `along`: a bool that broadcasts to a value
-  /// with these `axes`. Marks the axes `along`, and the dimensions on which their extents may
-  /// depend, as mixed. Requires: at least one of the axes `along` is open.
+  /// with these `axes`. Marks the axes `along` as mixed. Requires: at least one of the axes `along`
+  /// is open.
   Result<ValueId> IsExact(const Axes& axes, const std::set<size_t>& along);
   /// Returns the value at exact positions along `along`, and `neutral` elsewhere. Marks and
   /// requires the same as IsExact.
   Result<ValueId> Mask(const PaddedValue& value, const std::set<size_t>& along, double neutral);
   /// Returns the value at exact positions, and 0 elsewhere; repeated axes are not masked. Does not
-  /// mark dimensions as mixed: use it only if no exact element depends on the zeros.
+  /// mark sizes as mixed: use it only if no exact element depends on the zeros.
   Result<ValueId> ZeroBeyond(const PaddedValue& value);
-  /// Returns whether a value of the bucket's graph is computed from inputs, and is no copy of one
-  /// (SourceOf). A copy of an integer input has zeros at positions that are not exact.
+  /// Returns whether a value is computed from inputs, and is no copy of one (SourceOf). A copy of
+  /// an integer input has zeros at positions that are not exact.
   bool IsComputed(ValueId value) const;
 
   Result<PaddedGraph> Finish() &&;
 
  private:
-  struct Size {
-    std::string name;
-    Series series;
-    SizeExpression formula;
-    std::string dimension;  // dimension of an input's axis; empty for a derived size
-    ValueId input;          // set at the first use
-  };
-  Result<Axis> OpenInput(const OpenAxis& axis, std::map<std::string, int>& parameters);
-  Result<ValueId> AddParameter(const std::string& name, Array value,
-                               std::vector<SizeExpression> formulas);
-  Result<ValueId> SizeInput(int parameter);
+  void MixNames(const SizeExpr& size);
+  Result<ValueId> Input(const SizeExpr& size, DataType type);
   Result<ValueId> IsWithin(const Axes& axes, const std::set<size_t>& along);
   Result<ValueId> Choose(ValueId is_exact, ValueId value, double neutral);
-  void MixNamed(const std::vector<SizeExpression>& formulas);
-  void MixDimension(size_t dimension);
   ValueId Positions(const Axis& axis, size_t part, size_t axes_behind);
-  /// Returns the formula's value in each graph; nullopt if it has no value in one of them.
-  std::optional<Series> ValuesOf(const SizeExpression& formula) const;
 
-  std::vector<const Graph*> graphs_;
-  std::vector<bool> is_data_;                          // by value of the bucket's graph
-  std::vector<std::vector<int64_t>> dimension_sizes_;  // in each graph, by dimension
-  std::vector<std::string> dimensions_;
+  const Graph& named_;
+  const Graph& bucket_;
+  SizeRanges ranges_;
+  std::vector<bool> is_data_;  // by value
   GraphBuilder builder_;
   std::vector<PaddedValue> values_;
-  std::vector<Size> sizes_;
-  std::vector<SizeParameter> used_;
-  std::set<int> mixed_;
+  std::vector<SizeParameter> parameters_;
+  std::map<std::pair<SizeExpr, DataType>, ValueId> inputs_;  // inputs of the parameters
+  std::set<SizeCondition> required_;
+  std::vector<SizeCondition> conditions_;  // required conditions that are not proved
+  std::set<std::string> input_names_;      // names in the sizes of inputs
+  std::set<std::string> mixed_;
   std::map<std::pair<std::vector<int64_t>, size_t>, ValueId> positions_;
-  std::map<std::string, ValueId> numbers_;  // results of AddNumber
 };
 
-/// A node of the exact graph and of the bucket's graph, with its operands in the padded graph. The
-/// node's rule replaces operands by masked operands where necessary.
+/// A node of the graph, with its operands in the padded graph. The node's rule replaces operands by
+/// masked operands where necessary.
 class PaddedNode {
  public:
-  /// Begins to pad the node with the index `number` in the exact graph and in the bucket's graph.
+  /// Begins to pad the node with the index `number`.
   PaddedNode(Padder& padder, size_t number);
 
   Op op() const { return bucket_.op; }
-  const Node& exact() const { return exact_; }
+  const Node& named() const { return named_; }
   const Node& bucket() const { return bucket_; }
   Padder& padder() const { return padder_; }
   GraphBuilder& builder() { return padder_.builder(); }
@@ -180,35 +127,30 @@ class PaddedNode {
   const Axis& axis(size_t i, size_t a) const { return inputs_[i].axes[a]; }
 
   /// Returns the common axes of operands that are broadcast against each other; omitted operands
-  /// are skipped. Loose constants take the axes of the other operands where possible. The last
-  /// `last` axes of each operand are left out. `with` are further axes to broadcast against.
+  /// are skipped. The last `last` axes of each operand are left out. `with` are further axes to
+  /// broadcast against.
   Result<Axes> UnifyInputs(const std::vector<size_t>& inputs, size_t last = 0, Axes with = {});
   Result<Axis> UnifyAxes(const Axis& a, const Axis& b);
+  /// Returns whether each exact position of `axis` is the same exact position of `data`.
+  bool HasSamePositions(const Axis& axis, const Axis& data);
   /// Replaces the elements of operand i beyond the exact positions of the open axes among `along`
   /// by `neutral`, and marks these axes as mixed. If `neutral` is 0, axes in `zero_beyond` are not
   /// masked.
   Status MaskInput(size_t i, const std::set<size_t>& along, double neutral);
 
-  /// Checks that the attributes, except `but`, are equal in the exact graph and the bucket's graph.
-  Status RequireSameAttributes(const std::set<std::string_view>& but = {}) const;
+  /// Checks that no attribute, except `but`, contains a named size.
+  Status RequireFixedAttributes(const std::set<std::string_view>& but = {}) const;
   /// Checks that axis `a` of operand `i` is fixed. Rules call RequireFixed for axes that they do
   /// not support as open axes.
   Status RequireFixed(size_t i, size_t a) const;
   std::unexpected<Error> Reject(std::string_view why) const;
 
   std::vector<Extents> OutputShape(size_t output = 0) const;
-  Series OutputSeries(size_t axis, size_t output = 0) const;
-  Series InputSeries(size_t i, size_t axis) const {
-    return padder_.SeriesOf(bucket_.inputs[i], axis);
-  }
-  /// Returns an entry of an attribute in each graph.
-  Series Entries(std::string_view name, size_t entry) const;
-  std::vector<double> FloatEntries(std::string_view name, size_t entry) const;
-  /// Returns a number that is an attribute, in each graph. Rejects the node if it is no integer.
-  Result<Series> Integers(std::string_view name) const;
-  /// Returns an axis of the output: fixed if its extent is equal in all graphs, else one open part,
-  /// which is marked as mixed.
-  Axis NewAxis(size_t axis, const SizeExpression& formula = {});
+  /// Returns an attribute that takes sizes.
+  SizeExpr Size(std::string_view name) const;
+  std::vector<SizeExpr> Sizes(std::string_view name) const;
+  /// Returns an axis of the output as one part, which is marked as mixed.
+  Axis NewAxis(size_t axis);
   /// Returns the number of exact elements along these axes of operand i, as a scalar of `type`, a
   /// float type.
   Result<ValueId> CountAlong(size_t i, const std::set<size_t>& axes, DataType type);
@@ -223,18 +165,13 @@ class PaddedNode {
   void SetAttributes(Attributes attributes) { attributes_ = std::move(attributes); }
   /// Sets an output that the rule has built. Emit then does not copy the node.
   void SetResult(ValueId value) { result_ = value; }
-  /// Returns the outputs of a copy of the node, or the output that the rule has built. Rejects a
-  /// loose operand that is not embedded.
+  /// Returns the outputs of a copy of the node, or the output that the rule has built.
   Result<std::vector<ValueId>> Emit();
 
  private:
   Padder& padder_;
-  const size_t number_;
-  const Node& exact_;
+  const Node& named_;
   const Node& bucket_;
-  Status Settle(size_t i, const Axes& unified);
-  Result<Axes> Broadcast(const std::vector<size_t>& inputs, size_t last, bool loose, Axes with);
-
   std::vector<PaddedValue> inputs_;
   std::optional<Attributes> attributes_;
   ValueId result_;
@@ -310,12 +247,5 @@ Result<std::vector<PaddedValue>> PadScatter(PaddedNode& node);  // pad_scatter.c
 Result<std::vector<PaddedValue>> PadOneHot(PaddedNode& node);
 Result<std::vector<PaddedValue>> PadRange(PaddedNode& node);
 Result<std::vector<PaddedValue>> PadRotary(PaddedNode& node);
-
-/// Pads the constant that is node `number` (pad_constant.cc). If the constant's shape depends on
-/// the sizes, the result is loose. If only its elements do, the result is a parameter, or an error
-/// if there are many elements. Otherwise the result is the constant.
-Result<std::vector<PaddedValue>> PadConstant(Padder& padder, size_t number);
-/// Returns whether the exact constant's elements are the bucket's at these axes' exact positions.
-bool IsEmbeddedIn(const Array& exact, const Array& bucket, const Axes& axes);
 
 }  // namespace tunec::pad

@@ -124,7 +124,7 @@ struct DefinitionRow {
 };
 inline constexpr DefinitionRow kDefinitions[] = {
 #define TUNEC_DEFINITION(id, name, kind, pattern, operands, cost, repeats, rows, images, range, \
-                         reference, lowering)                                                   \
+                         reference, ...)                                                        \
   {#reference, Run##reference},
     TUNEC_OPS(TUNEC_DEFINITION)
 #undef TUNEC_DEFINITION

@@ -15,18 +15,6 @@ namespace {
 
 using Kind = SizeCondition::Kind;
 
-bool HoldsFor(Kind kind, int64_t left, int64_t right) {
-  switch (kind) {
-    case Kind::kEqual:
-      return left == right;
-    case Kind::kAtMost:
-      return left <= right;
-    case Kind::kBroadcasts:
-      return left == right || left == 1;
-  }
-  TUNEC_UNREACHABLE("condition {}", static_cast<int>(kind));
-}
-
 bool IsLess(const SizeExpr& a, const SizeExpr& b, const SizeRanges& ranges) {
   return ProveAtMost(a + 1, b, ranges);
 }

@@ -23,6 +23,13 @@ struct SizeCondition {
   auto operator<=>(const SizeCondition&) const = default;
 };
 
+/// Returns whether a condition of this kind holds between two numbers.
+constexpr bool HoldsFor(SizeCondition::Kind kind, int64_t left, int64_t right) {
+  if (left == right) return true;
+  if (kind == SizeCondition::Kind::kAtMost) return left <= right;
+  return kind == SizeCondition::Kind::kBroadcasts && left == 1;
+}
+
 /// The truth of a condition: true for all sizes, false for all sizes, or not decided.
 enum class Decision : uint8_t { kTrue, kFalse, kOpen };
 

@@ -17,13 +17,6 @@ std::unexpected<Error> Damaged(fmt::format_string<Args...> format, Args&&... arg
               fmt::format(format, std::forward<Args>(args)...));
 }
 
-// Returns whether a formula has at most as many factors as terms, or as sizes if it has no terms.
-// SizeFormula::At reads one term or size per factor. Terms need no check: a term that names a
-// missing size has no value.
-bool IsOf(const SizeFormula& formula, size_t dimensions) {
-  return formula.factors.size() <= (formula.terms.empty() ? dimensions : formula.terms.size());
-}
-
 Status CheckAxes(const SizedForm& form) {
   std::vector<bool> measured(form.dimensions.size(), false);
   std::set<std::pair<int, int>> seen;
@@ -52,9 +45,16 @@ Status CheckOutputExtents(const SizedForm& form) {
   for (size_t o = 0; fits && o < axes.size(); ++o) {
     fits = axes[o].size() == form.outputs[o].shape.size();
     for (const auto& parts : axes[o])
-      for (const SizeFormula& part : parts) fits = fits && IsOf(part, form.dimensions.size());
+      for (const SizeProgram& part : parts) fits = fits && part.IsOver(form.dimensions.size());
   }
-  if (!fits) return Damaged("its formulas are not of its outputs");
+  if (!fits) return Damaged("its extents are not of its outputs");
+  return {};
+}
+
+Status CheckConditions(const std::vector<SizeCheck>& conditions, size_t dimensions) {
+  for (const SizeCheck& check : conditions)
+    if (!check.left.IsOver(dimensions) || !check.right.IsOver(dimensions))
+      return Damaged("a condition is of other sizes");
   return {};
 }
 
@@ -63,7 +63,8 @@ Status CheckListed(const SizedForm& form) {
     const Sizes& sizes = listed.sizes;
     const bool ascending =
         std::ranges::adjacent_find(sizes, std::ranges::greater_equal()) == sizes.end();
-    if (sizes.empty() || !ascending || sizes.front() < 1 || sizes.back() > kMostSize)
+    if (sizes.empty() || !ascending || sizes.front() < 1 || sizes.back() > kMostSize ||
+        listed.step < 1 || listed.step > kMostSize)
       return Damaged("a dimension has no list of sizes");
   }
   return {};
@@ -72,17 +73,19 @@ Status CheckListed(const SizedForm& form) {
 Status CheckForm(const SizedForm& form) {
   const size_t dimensions = form.dimensions.size();
   if (dimensions < 1 || dimensions > kMostDimensions || form.separable.size() != dimensions ||
-      form.most.size() != dimensions || form.listed.size() != dimensions)
+      form.listed.size() != dimensions)
     return Damaged("it has {} dimensions", dimensions);
   TUNEC_RETURN_IF_ERROR(CheckAxes(form));
   TUNEC_RETURN_IF_ERROR(CheckOutputExtents(form));
+  TUNEC_RETURN_IF_ERROR(CheckConditions(form.conditions, dimensions));
   return CheckListed(form);
 }
 
 Status CheckSizedPlan(const SizedForm& form, const StoredSizedPlan& plan) {
+  const size_t dimensions = form.dimensions.size();
   for (const SizedParameter& parameter : plan.code.parameters)
-    for (const SizeFormula& element : parameter.elements)
-      if (!IsOf(element, form.dimensions.size())) return Damaged("a parameter is of other sizes");
+    if (!parameter.value.IsOver(dimensions)) return Damaged("a parameter is of other sizes");
+  TUNEC_RETURN_IF_ERROR(CheckConditions(plan.code.conditions, dimensions));
   Status checked = CheckCode(form, plan.code, plan.plan.inputs, plan.plan.outputs);
   if (!checked) return Damaged("{}", checked.error().message);
   return {};

@@ -14,7 +14,7 @@
 namespace tunec::bundle {
 
 inline constexpr std::array<char, 8> kMagic = {'t', 'u', 'n', 'e', 'c', 'b', 'n', '\x1a'};
-inline constexpr uint32_t kVersion = 3;
+inline constexpr uint32_t kVersion = 4;
 
 /// Kinds of sections. Files contain these numbers, so the numbers must never change.
 enum class SectionKind : uint32_t {

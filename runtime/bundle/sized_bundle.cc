@@ -26,22 +26,12 @@ Result<SizedBundle::VariantPtr> SizedBundle::MakeVariant(const SizedCode& code,
 }
 
 Result<SizedBundle::VariantPtr> SizedBundle::VariantFor(const Sizes& sizes) const {
-  // Exact code is tried first, because padded code may be wrong for these sizes.
   for (const SizedKey& key : {ExactKey(sizes), KeyFor(form(), sizes)}) {
     const auto found = plans_.find(key);
     if (found == plans_.end() || !found->second.code.Serves(sizes)) continue;
     return FindOrMake(key, [&] { return MakeVariant(found->second.code, found->second.plan); });
   }
   return std::unexpected(Rejection(sizes));
-}
-
-// Rejects the size if runs can be split along the dimension. Otherwise succeeds, because VariantFor
-// rejects sizes without code.
-Status SizedBundle::LookFurther(size_t dimension, int64_t size) const {
-  if (!form().separable[dimension]) return {};
-  return Fail(ErrorCode::kInvalidArgument,
-              "{} is {}, expected at most {}, the largest verified size",
-              form().dimensions[dimension], size, form().most[dimension]);
 }
 
 Error SizedBundle::Rejection(const Sizes& sizes) const {
@@ -55,15 +45,11 @@ Error SizedBundle::Rejection(const Sizes& sizes) const {
                          names[d], sizes[d], most);
     }
   }
-  if (const auto found = plans_.find(KeyFor(form(), sizes)); found != plans_.end()) {
-    const Sizes& least = found->second.code.least;
-    for (size_t d = 0; d < sizes.size(); ++d) {
-      if (sizes[d] < least[d])
-        return MakeError(ErrorCode::kInvalidArgument,
-                         "{} is {}, expected at least {}: smaller sizes have another graph",
-                         names[d], sizes[d], least[d]);
-    }
-  }
+  const SizeCheck* failed = FindFailed(form().conditions, sizes);
+  const auto found = plans_.find(KeyFor(form(), sizes));
+  if (failed == nullptr && found != plans_.end())
+    failed = FindFailed(found->second.code.conditions, sizes);
+  if (failed != nullptr) return FailedCondition(form(), *failed, sizes);
   std::string exact, dimensions;
   for (const auto& [key, plan] : plans_) {
     if (std::ranges::find(key.open, true) == key.open.end())

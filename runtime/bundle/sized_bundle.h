@@ -36,7 +36,6 @@ class SizedBundle : public SizedExecutable {
 
  protected:
   Result<VariantPtr> VariantFor(const Sizes& sizes) const override;
-  Status LookFurther(size_t dimension, int64_t size) const override;
 
  private:
   Result<VariantPtr> MakeVariant(const SizedCode& code, const ExecutablePlan& plan) const;

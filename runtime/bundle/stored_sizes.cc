@@ -1,7 +1,6 @@
 #include "runtime/bundle/stored_sizes.h"
 
 #include "runtime/bundle/byte_lists.h"
-#include "support/size_expression.h"
 
 namespace tunec::bundle {
 namespace {
@@ -10,10 +9,10 @@ namespace {
 constexpr size_t kNumberBytes = 8;
 constexpr size_t kTensorBytes = 17;
 constexpr size_t kAxisBytes = 24;
-constexpr size_t kFormulaBytes = 33;
+constexpr size_t kCheckBytes = 25;
 constexpr size_t kStepBytes = 9;
-constexpr size_t kListedBytes = 9;
-constexpr size_t kParameterBytes = 17;
+constexpr size_t kListedBytes = 17;
+constexpr size_t kParameterBytes = 9;
 constexpr size_t kPlanBytes = 40;
 
 void WriteNumber(ByteWriter& out, int64_t number) { out.Number(number); }
@@ -54,57 +53,57 @@ SizedAxis ReadAxis(ByteReader& in) {
   return {.input = ReadIndex(in), .axis = ReadIndex(in), .dimension = ReadIndex(in)};
 }
 
-void WriteTerm(ByteWriter& out, const SizeExpression& term) {
-  WriteAll(out, term.steps(), [](ByteWriter& to, const SizeExpression::Step& step) {
+void WriteProgram(ByteWriter& out, const SizeProgram& program) {
+  WriteAll(out, program.steps(), [](ByteWriter& to, const SizeProgram::Step& step) {
     to.Byte(static_cast<uint8_t>(step.kind));
     to.Number(step.value);
   });
 }
-// Reads a term. A term that names a size which the model lacks is accepted: such a term has no
-// value.
-SizeExpression ReadTerm(ByteReader& in) {
+// Reads a program. CheckSizes rejects a size that the model lacks.
+SizeProgram ReadProgram(ByteReader& in) {
   auto steps = ReadAll(in, kStepBytes, [](ByteReader& from) {
     const uint8_t kind = from.Byte();
-    return SizeExpression::Step{static_cast<SizeExpression::Kind>(kind), from.Number()};
+    return SizeProgram::Step{static_cast<SizeProgram::Kind>(kind), from.Number()};
   });
-  const auto term = SizeExpression::FromSteps(std::move(steps), SIZE_MAX);
-  if (!term) in.Reject();
-  return term.value_or(SizeExpression());
+  const auto program = SizeProgram::FromSteps(std::move(steps), SIZE_MAX);
+  if (!program) in.Reject();
+  return program.value_or(SizeProgram());
 }
 
-void WriteFormula(ByteWriter& out, const SizeFormula& formula) {
-  out.Byte(static_cast<uint8_t>(formula.form));
-  out.Real(formula.constant);
-  WriteAll(out, formula.factors, [](ByteWriter& to, double factor) { to.Real(factor); });
-  out.Real(formula.divisor);
-  WriteAll(out, formula.terms, WriteTerm);
+void WriteCheck(ByteWriter& out, const SizeCheck& check) {
+  out.Byte(static_cast<uint8_t>(check.kind));
+  WriteProgram(out, check.left);
+  WriteProgram(out, check.right);
+  out.Text(check.text);
 }
-SizeFormula ReadFormula(ByteReader& in) {
-  SizeFormula formula{.form = in.Choice(SizeFormula::Form::kOverRoot), .constant = in.Real()};
-  formula.factors = ReadAll(in, kNumberBytes, [](ByteReader& from) { return from.Real(); });
-  formula.divisor = in.Real();
-  formula.terms = ReadAll(in, kNumberBytes, ReadTerm);
-  return formula;
+SizeCheck ReadCheck(ByteReader& in) {
+  SizeCheck check{.kind = in.Choice(SizeCondition::Kind::kBroadcasts)};
+  check.left = ReadProgram(in);
+  check.right = ReadProgram(in);
+  check.text = in.Text();
+  return check;
 }
 
-using FormulasOfAxes = std::vector<std::vector<SizeFormula>>;
-void WriteAxes(ByteWriter& out, const FormulasOfAxes& axes) {
-  WriteAll(out, axes, [](ByteWriter& to, const std::vector<SizeFormula>& parts) {
-    WriteAll(to, parts, WriteFormula);
+using ExtentsOfAxes = std::vector<std::vector<SizeProgram>>;
+void WriteAxes(ByteWriter& out, const ExtentsOfAxes& axes) {
+  WriteAll(out, axes, [](ByteWriter& to, const std::vector<SizeProgram>& parts) {
+    WriteAll(to, parts, WriteProgram);
   });
 }
-FormulasOfAxes ReadAxes(ByteReader& in) {
+ExtentsOfAxes ReadAxes(ByteReader& in) {
   return ReadAll(in, kNumberBytes,
-                 [](ByteReader& from) { return ReadAll(from, kFormulaBytes, ReadFormula); });
+                 [](ByteReader& from) { return ReadAll(from, kNumberBytes, ReadProgram); });
 }
 
 void WriteListed(ByteWriter& out, const ListedSizes& listed) {
   WriteAll(out, listed.sizes, WriteNumber);
   WriteFlag(out, listed.exact);
+  out.Number(listed.step);
 }
 ListedSizes ReadListed(ByteReader& in) {
   ListedSizes listed{.sizes = ReadAll(in, kNumberBytes, ReadNumber)};
   listed.exact = ReadFlag(in);
+  listed.step = in.Number();
   return listed;
 }
 
@@ -116,8 +115,8 @@ void WriteForm(ByteWriter& out, const SizedForm& form) {
   WriteFlag(out, form.output_extents.has_value());
   if (form.output_extents) WriteAll(out, *form.output_extents, WriteAxes);
   WriteAll(out, form.separable, WriteFlag);
-  WriteAll(out, form.most, WriteNumber);
   WriteAll(out, form.listed, WriteListed);
+  WriteAll(out, form.conditions, WriteCheck);
 }
 SizedForm ReadForm(ByteReader& in) {
   SizedForm form;
@@ -127,36 +126,34 @@ SizedForm ReadForm(ByteReader& in) {
   form.open = ReadAll(in, kAxisBytes, ReadAxis);
   if (ReadFlag(in)) form.output_extents = ReadAll(in, kNumberBytes, ReadAxes);
   form.separable = ReadAll(in, 1, ReadFlag);
-  form.most = ReadAll(in, kNumberBytes, ReadNumber);
   form.listed = ReadAll(in, kListedBytes, ReadListed);
+  form.conditions = ReadAll(in, kCheckBytes, ReadCheck);
   return form;
 }
 
 void WriteParameter(ByteWriter& out, const SizedParameter& parameter) {
   out.Byte(static_cast<uint8_t>(parameter.type));
-  WriteAll(out, parameter.shape, WriteNumber);
-  WriteAll(out, parameter.elements, WriteFormula);
+  WriteProgram(out, parameter.value);
 }
 SizedParameter ReadParameter(ByteReader& in) {
   SizedParameter parameter{.type = ReadType(in)};
-  parameter.shape = ReadAll(in, kNumberBytes, [](ByteReader& from) { return from.Size(); });
-  parameter.elements = ReadAll(in, kFormulaBytes, ReadFormula);
+  parameter.value = ReadProgram(in);
   return parameter;
 }
 
 void WriteSizedPlan(ByteWriter& out, const StoredSizedPlan& plan) {
   WriteAll(out, plan.code.key.sizes, WriteNumber);
   WriteAll(out, plan.code.key.open, WriteFlag);
-  WriteAll(out, plan.code.least, WriteNumber);
   WriteAll(out, plan.code.parameters, WriteParameter);
+  WriteAll(out, plan.code.conditions, WriteCheck);
   out.Text(Serialize(plan.plan));
 }
 StoredSizedPlan ReadSizedPlan(ByteReader& in) {
   StoredSizedPlan plan;
   plan.code.key.sizes = ReadAll(in, kNumberBytes, ReadNumber);
   plan.code.key.open = ReadAll(in, 1, ReadFlag);
-  plan.code.least = ReadAll(in, kNumberBytes, ReadNumber);
   plan.code.parameters = ReadAll(in, kParameterBytes, ReadParameter);
+  plan.code.conditions = ReadAll(in, kCheckBytes, ReadCheck);
   Result<StoredPlan> parsed = ParsePlan(in.Block());
   if (!parsed) {
     in.Reject();

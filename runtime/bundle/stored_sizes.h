@@ -40,9 +40,10 @@ Result<StoredSizes> ParseSizes(std::span<const std::byte> bytes);
 /// Checks properties on which a run relies. Ensures, besides CheckPlan of each plan:
 ///   1. There are 1 to 64 dimensions, and each is the size of some axis of an input. An axis of an
 ///      input has a dimension exactly if its size is dynamic.
-///   2. A formula has at most one factor per term, or per dimension if it has no terms. Output
-///      extents, if the form has them, have a list of formulas for each axis of each output.
-///   3. Each dimension lists at least one size. The sizes are from 1 to 2^40, strictly ascending.
+///   2. Output extents, if the form has them, have a list of programs for each axis of each output.
+///      All programs are over the dimensions.
+///   3. Each dimension lists at least one size. The sizes are from 1 to 2^40, strictly ascending,
+///      and so is the step.
 ///   4. There are 1 to kMostSizedPlans plans. Each plan matches the form (CheckCode). No two plans
 ///      have the same key.
 /// SizedVariant::Run checks the extents for a run's sizes. Errors: kParse with the reason, and

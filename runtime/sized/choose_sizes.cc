@@ -36,6 +36,16 @@ int64_t SizeBefore(int64_t size) {
   return before;
 }
 
+/// Returns the greatest multiple of `step` up to RoundUpSize. If it is less than `size`, returns
+/// the least multiple from `size` on, or `size` if that would overflow.
+int64_t RoundUpSize(int64_t size, int64_t step) {
+  const int64_t rounded = tunec::RoundUpSize(size) / step * step;
+  if (rounded >= size) return rounded;
+  int64_t more = 0;
+  if (__builtin_add_overflow(size, step - 1, &more)) return size;
+  return more / step * step;
+}
+
 }  // namespace
 
 int64_t RoundUpSize(int64_t size) {
@@ -46,22 +56,22 @@ int64_t RoundUpSize(int64_t size) {
   return SizeAbove(power, *found);
 }
 
-Sizes RoundedSizes(int64_t least, int64_t most) {
+Sizes RoundedSizes(int64_t least, int64_t most, int64_t step) {
+  const int64_t last = most / step * step;
   Sizes sizes;
-  for (int64_t size = RoundUpSize(least); size < most; size = RoundUpSize(size + 1))
+  for (int64_t size = RoundUpSize(least, step); size < last; size = RoundUpSize(size + 1, step))
     sizes.push_back(size);
-  sizes.push_back(most);
+  sizes.push_back(last);
   return sizes;
 }
 
 SizeBucket BucketOf(int64_t size, const ListedSizes& listed) {
   const auto found = std::ranges::lower_bound(listed.sizes, size);
   if (found == listed.sizes.end()) {
-    const int64_t rounded = RoundUpSize(size);
-    return {rounded, rounded > kEachSizeUpTo};
+    const int64_t rounded = RoundUpSize(size, listed.step);
+    return {rounded, rounded > kEachSizeUpTo || rounded != size};
   }
-  // Formulas require samples at two sizes, but only one size is smaller than 2. So the buckets 1
-  // and 2 are not shared.
+  // A run of size 1 on code for 2 would be half padding, so these two sizes have separate code.
   if (*found <= 2) return {size, false};
   const int64_t before = found == listed.sizes.begin() ? 0 : *(found - 1);
   return {*found, *found - before > 1};

@@ -95,7 +95,7 @@ Result<Sizes> SizedExecutable::CutOf(size_t dimension, const Sizes& sizes) const
 
 Result<std::vector<SizedPart>> SizedExecutable::Cut(const Sizes& sizes) const {
   std::vector<SizedPart> parts = {Uncut(sizes)};
-  if (!form_->output_extents || IsListed(*form_, sizes)) return parts;
+  if (!CanPad(*form_, sizes) || IsListed(*form_, sizes)) return parts;
   for (size_t d = 0; d < sizes.size(); ++d) {
     if (!form_->separable[d]) continue;
     TUNEC_ASSIGN(const Sizes cut, CutOf(d, sizes));
@@ -111,19 +111,6 @@ Result<std::vector<SizedPart>> SizedExecutable::Cut(const Sizes& sizes) const {
     }
     parts = std::move(finer);
   }
-  return parts;
-}
-
-// Splits the run only if the form holds for the complete run and for each part.
-Result<std::vector<SizedPart>> SizedExecutable::PartsOf(const Sizes& sizes) const {
-  TUNEC_ASSIGN(bool follows, Follows(sizes));
-  if (!follows) return std::vector<SizedPart>{Uncut(sizes)};
-  TUNEC_ASSIGN(std::vector<SizedPart> parts, Cut(sizes));
-  for (size_t i = 0; follows && i < parts.size(); ++i) {
-    if (i > 0 && parts[i].size == parts[i - 1].size) continue;
-    TUNEC_ASSIGN(follows, Follows(parts[i].size));
-  }
-  if (!follows) return std::vector<SizedPart>{Uncut(sizes)};
   return parts;
 }
 
@@ -211,25 +198,13 @@ int64_t SizedExecutable::CountOutside() const {
   return count;
 }
 
-// Returns the sizes of inputs with these shapes. Fails if the form may not hold for a size above
-// the verified ones (LookFurther).
-Result<Sizes> SizedExecutable::KnownSizesOf(std::span<const Shape> shapes) const {
-  TUNEC_ASSIGN(Sizes sizes, SizesOf(*form_, shapes));
-  for (size_t d = 0; d < sizes.size(); ++d) {
-    const bool is_known = !form_->output_extents || sizes[d] <= form_->most[d];
-    if (!is_known) TUNEC_RETURN_IF_ERROR(LookFurther(d, sizes[d]));
-  }
-  return sizes;
-}
-
 Result<std::vector<Shape>> SizedExecutable::OutputShapes(std::span<const Shape> inputs) const {
-  TUNEC_ASSIGN(const Sizes sizes, KnownSizesOf(inputs));
+  TUNEC_ASSIGN(const Sizes sizes, SizesOf(*form_, inputs));
   return ResultShapes(sizes);
 }
 
 Result<std::vector<Shape>> SizedExecutable::ResultShapes(const Sizes& sizes) const {
-  TUNEC_ASSIGN(const bool follows, Follows(sizes));
-  if (form_->output_extents && follows) return ShapesAt(*form_, sizes);
+  if (CanPad(*form_, sizes)) return ShapesAt(*form_, sizes);
   TUNEC_ASSIGN(const VariantPtr variant, VariantFor(sizes));
   std::vector<Shape> shapes;
   for (const TensorSpec& spec : variant->executable().Outputs()) shapes.push_back(spec.shape);
@@ -262,7 +237,7 @@ size_t SizedExecutable::CountTogether(std::span<const VariantPtr> variants) cons
 
 Status SizedExecutable::Run(std::span<const Shape> shapes, std::span<const void* const> inputs,
                             std::span<void* const> outputs, const RunOptions& options) const {
-  TUNEC_ASSIGN(const Sizes sizes, KnownSizesOf(shapes));
+  TUNEC_ASSIGN(const Sizes sizes, SizesOf(*form_, shapes));
   TUNEC_ASSIGN(const std::vector<Shape> results, ResultShapes(sizes));
   TUNEC_RETURN_IF_ERROR(CheckGiven<const void*>("input", form_->inputs, shapes, inputs));
   TUNEC_RETURN_IF_ERROR(CheckGiven<void*>("output", form_->outputs, results, outputs));
@@ -270,7 +245,7 @@ Status SizedExecutable::Run(std::span<const Shape> shapes, std::span<const void*
   // A variant checks only its part. Parts of outputs may be disjoint although the outputs overlap.
   TUNEC_RETURN_IF_ERROR(
       CheckDisjoint(form_->outputs, outputs, [&](size_t o) { return run.OutputBytes(o); }));
-  TUNEC_ASSIGN(std::vector<SizedPart> parts, PartsOf(sizes));
+  TUNEC_ASSIGN(std::vector<SizedPart> parts, Cut(sizes));
   // A part must not write data that a later part reads. On the host, inputs that overlap outputs
   // are copied first. On a device, the run is not split.
   const bool meets = parts.size() > 1 && run.SomeLieInOutputs();

@@ -44,16 +44,8 @@ class SizedExecutable : public AnyShape {
   const std::shared_ptr<const SizedForm>& shared_form() const { return form_; }
 
   /// Returns a variant that computes a run, or a part of a split run, of these sizes. The variant's
-  /// code is for exactly these sizes, or for the sizes of KeyFor, to which the run is padded. If
-  /// Follows returns false, the code is always exact, because padded code may be wrong.
+  /// code is for exactly these sizes, or for the sizes of KeyFor, to which the run is padded.
   virtual Result<VariantPtr> VariantFor(const Sizes& sizes) const = 0;
-  /// Returns whether the form holds for these sizes: outputs have the form's shapes, and elements
-  /// along separable dimensions are computed as in a run of any other size. If false, the run is
-  /// not split, and outputs have the shapes of the exact code.
-  virtual Result<bool> Follows(const Sizes& /*sizes*/) const { return true; }
-  /// Fails if a size above the verified ones (SizedForm::most) is not accepted. Is called before
-  /// such a size is used, if the form has output extents.
-  virtual Status LookFurther(size_t dimension, int64_t size) const = 0;
   /// Returns the sizes into which runs of these sizes are split along a dimension. The last part
   /// may exceed the remaining size; the excess is padding. Requires: the dimension is separable.
   virtual Result<Sizes> CutOf(size_t dimension, const Sizes& sizes) const;
@@ -72,10 +64,8 @@ class SizedExecutable : public AnyShape {
     bool has_memory = true;  // true: the variant retains memory of finished runs
   };
 
-  Result<Sizes> KnownSizesOf(std::span<const Shape> shapes) const;
   Result<std::vector<Shape>> ResultShapes(const Sizes& sizes) const;
   Result<std::vector<SizedPart>> Cut(const Sizes& sizes) const;
-  Result<std::vector<SizedPart>> PartsOf(const Sizes& sizes) const;
   Result<std::vector<VariantPtr>> VariantsFor(const std::vector<SizedPart>& parts) const;
   size_t CountTogether(std::span<const VariantPtr> variants) const;
   VariantPtr Find(const SizedKey& key) const;

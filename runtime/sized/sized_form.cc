@@ -8,6 +8,22 @@ namespace tunec {
 
 SizedKey ExactKey(const Sizes& sizes) { return {sizes, std::vector<bool>(sizes.size(), false)}; }
 
+bool CanPad(const SizedForm& form, const Sizes& sizes) {
+  return form.output_extents && FindFailed(form.conditions, sizes) == nullptr;
+}
+
+Error FailedCondition(const SizedForm& form, const SizeCheck& condition, const Sizes& sizes) {
+  std::string text;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    if (!condition.left.Has(d) && !condition.right.Has(d)) continue;
+    const auto axis = std::ranges::find(form.open, static_cast<int>(d), &SizedAxis::dimension);
+    text += fmt::format("{}{} is {}", text.empty() ? "" : ", ", form.dimensions[d], sizes[d]);
+    if (axis != form.open.end())
+      text += fmt::format(" (input {} axis {})", form.inputs[axis->input].name, axis->axis);
+  }
+  return MakeError(ErrorCode::kInvalidArgument, "{}, expected {}", text, condition.text);
+}
+
 bool IsListed(const SizedForm& form, const Sizes& sizes) {
   for (size_t d = 0; d < sizes.size(); ++d) {
     const ListedSizes& listed = form.listed[d];
@@ -16,9 +32,24 @@ bool IsListed(const SizedForm& form, const Sizes& sizes) {
   return true;
 }
 
+namespace {
+
+/// Gives two dimensions that must be equal the same size in the key.
+void MakeEqual(const SizeCheck& check, const Sizes& sizes, SizedKey& key) {
+  const std::optional<size_t> a = check.left.AsSize(), b = check.right.AsSize();
+  if (check.kind != SizeCondition::Kind::kEqual || !a || !b) return;
+  if (key.sizes[*a] == key.sizes[*b]) return;
+  for (const size_t d : {*a, *b}) {
+    key.sizes[d] = std::max(key.sizes[*a], key.sizes[*b]);
+    key.open[d] = key.open[d] || key.sizes[d] != sizes[d];
+  }
+}
+
+}  // namespace
+
 SizedKey KeyFor(const SizedForm& form, const Sizes& sizes) {
   SizedKey key = ExactKey(sizes);
-  if (!form.output_extents || IsListed(form, sizes)) return key;
+  if (!CanPad(form, sizes) || IsListed(form, sizes)) return key;
   std::vector<bool> is_shared(sizes.size(), false);
   bool some_open = false;
   for (size_t d = 0; d < sizes.size(); ++d) {
@@ -32,6 +63,7 @@ SizedKey KeyFor(const SizedForm& form, const Sizes& sizes) {
     some_open = some_open || (key.open[d] && is_shared[d]);
   }
   for (size_t d = 0; some_open && d < sizes.size(); ++d) key.open[d] = key.open[d] || is_shared[d];
+  for (const SizeCheck& check : form.conditions) MakeEqual(check, sizes, key);
   return key;
 }
 
@@ -88,7 +120,7 @@ Result<std::vector<std::vector<int64_t>>> ShapesAt(const SizedForm& form, const 
     TensorSpec spec{form.outputs[o].name, form.outputs[o].type, {}};
     for (const auto& parts : (*form.output_extents)[o]) {
       int64_t extent = 1;
-      for (const SizeFormula& part : parts) {
+      for (const SizeProgram& part : parts) {
         const std::optional<int64_t> size = part.ExtentAt(sizes);
         if (!size || __builtin_mul_overflow(extent, *size, &extent))
           return Fail(ErrorCode::kParse, "output '{}' has no size", spec.name);

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "ir/data_type.h"
+#include "ir/size/size_program.h"
 #include "runtime/sized/choose_sizes.h"
-#include "runtime/sized/size_formula.h"
 #include "runtime/tensor_spec.h"
 #include "support/error.h"
 
@@ -23,9 +23,9 @@ struct SizedAxis {
   bool operator==(const SizedAxis&) const = default;
 };
 
-/// Formulas of the output shapes. The extent of each axis of each output is a product of factors;
-/// the factor that varies slowest is the first (graph/pad/pad_graph.h).
-using OutputExtents = std::vector<std::vector<std::vector<SizeFormula>>>;
+/// The output shapes as functions of the sizes. The extent of each axis of each output is a product
+/// of factors; the factor that varies slowest is the first (graph/pad/pad_graph.h).
+using OutputExtents = std::vector<std::vector<std::vector<SizeProgram>>>;
 
 /// The dimensions, inputs and outputs of a dynamic-shape model, without its code.
 struct SizedForm {
@@ -34,20 +34,19 @@ struct SizedForm {
   std::vector<TensorSpec> outputs;
   std::vector<SizedAxis> open;                  // all axes of inputs that are -1
   std::optional<OutputExtents> output_extents;  // none: runs cannot be padded or split
-  /// Per dimension: true if elements at different positions are independent. Runs may then be
-  /// split.
+  /// Per dimension: true if elements at different positions are independent, and no condition has
+  /// the dimension. Runs may then be split.
   std::vector<bool> separable;
-  /// Per dimension: the largest size that needs no SizedExecutable::LookFurther before a run.
-  Sizes most;
   std::vector<ListedSizes> listed;  // per dimension
+  /// Conditions of padding and splitting. At sizes for which one is false, a run has exact code.
+  std::vector<SizeCheck> conditions;
   bool operator==(const SizedForm&) const = default;
 };
 
-/// An additional input of a padded model. The elements of this input are computed from the sizes.
+/// An additional scalar input of a padded model. Its value is computed from the sizes.
 struct SizedParameter {
-  DataType type = DataType::kF32;
-  std::vector<int64_t> shape;
-  std::vector<SizeFormula> elements;
+  DataType type = DataType::kI64;
+  SizeProgram value;
   bool operator==(const SizedParameter&) const = default;
 };
 
@@ -62,12 +61,17 @@ struct SizedKey {
 
 /// Returns the key of code for exactly these sizes.
 SizedKey ExactKey(const Sizes& sizes);
-/// Returns the key of the code for a run of these sizes. Without output extents, or if all sizes
-/// are listed with exact code, the key is exact. Otherwise the key's sizes are those of BucketOf; a
-/// separable dimension without listed sizes retains the exact size. If the code serves smaller
-/// sizes along one dimension that is not separable, the code serves smaller sizes along all such
-/// dimensions with a shared bucket.
+/// Returns the key of the code for a run of these sizes. Without output extents, with a false
+/// condition, or if all sizes are listed with exact code, the key is exact. Otherwise the key's
+/// sizes are those of BucketOf; a separable dimension without listed sizes retains the exact size.
+/// If the code serves smaller sizes along one dimension that is not separable, the code serves
+/// smaller sizes along all such dimensions with a shared bucket.
 SizedKey KeyFor(const SizedForm& form, const Sizes& sizes);
+/// Returns whether runs of these sizes can be padded and split.
+bool CanPad(const SizedForm& form, const Sizes& sizes);
+/// Returns the error for a condition that is false. It names the sizes of the condition, and the
+/// first input's axis of each.
+Error FailedCondition(const SizedForm& form, const SizeCheck& condition, const Sizes& sizes);
 /// Returns true if every dimension lists the size with exact code.
 bool IsListed(const SizedForm& form, const Sizes& sizes);
 /// Returns all results of KeyFor for sizes up to the listed ones and for the parts of split runs;

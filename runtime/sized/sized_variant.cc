@@ -31,20 +31,20 @@ bool IsEmpty(const std::vector<int64_t>& slice) {
 }
 
 /// Returns the copy of an output's slice from the code's array to the caller's array. Fails with
-/// kParse if the formulas give a slice that is not inside both arrays.
-Result<SliceCopy> OutputSliceOf(const std::vector<std::vector<SizeFormula>>& axes,
+/// kParse if the programs give a slice that is not inside both arrays.
+Result<SliceCopy> OutputSliceOf(const std::vector<std::vector<SizeProgram>>& axes,
                                 const Sizes& sizes, const SizedPart& run) {
   SliceCopy made;
   for (const auto& parts : axes) {
-    for (const SizeFormula& part : parts) {
-      const int dimension = part.dimension();
+    for (const SizeProgram& part : parts) {
+      const std::optional<size_t> dimension = part.AsSize();
       const int64_t padded = part.ExtentAt(sizes).value_or(-1);
       const int64_t whole = part.ExtentAt(run.whole).value_or(-1);
       const int64_t size = part.ExtentAt(run.size).value_or(-1);
-      const int64_t begin = dimension < 0 ? 0 : run.begin[dimension];
+      const int64_t begin = dimension ? run.begin[*dimension] : 0;
       // The position of a part is known only along an axis that is one dimension. Any other axis
       // must have the same extent in the part and in the complete run.
-      const bool lies = dimension >= 0 || size == whole;
+      const bool lies = dimension || size == whole;
       if (size < 0 || size > padded || begin + size > whole || !lies)
         return Fail(ErrorCode::kParse, "{} elements of {} are not within {} from {} on", size,
                     padded, whole, begin);
@@ -74,39 +74,26 @@ Status CheckInputs(const SizedForm& form, const Sizes& sizes, std::span<const Te
   return {};
 }
 
-Status CheckOutputs(const SizedForm& form, const Sizes& sizes,
+// Exact code for sizes at which a condition is false may have outputs of other sizes than the form.
+Status CheckOutputs(const SizedForm& form, const SizedKey& key,
                     std::span<const TensorSpec> outputs) {
+  const bool follows = key != ExactKey(key.sizes) || CanPad(form, key.sizes);
   std::vector<std::vector<int64_t>> shapes;
-  if (form.output_extents) {
-    TUNEC_ASSIGN(shapes, ShapesAt(form, sizes));
+  if (follows && form.output_extents) {
+    TUNEC_ASSIGN(shapes, ShapesAt(form, key.sizes));
   }
   for (size_t o = 0; o < outputs.size(); ++o) {
     const auto fits = [](int64_t given, int64_t wanted) { return wanted < 0 || given == wanted; };
     const TensorSpec& wanted = form.outputs[o];
     if (outputs[o].type != wanted.type ||
         !std::ranges::equal(outputs[o].shape, wanted.shape, fits) ||
-        (form.output_extents && outputs[o].shape != shapes[o]))
+        (!shapes.empty() && outputs[o].shape != shapes[o]))
       return Unlike("output", outputs[o]);
   }
   return {};
 }
 
-Status CheckLeast(const SizedCode& code) {
-  const Sizes& sizes = code.key.sizes;
-  bool fits = code.least.size() == sizes.size();
-  for (size_t d = 0; fits && d < sizes.size(); ++d)
-    fits = code.key.open[d] ? code.least[d] >= 1 && code.least[d] <= sizes[d]
-                            : code.least[d] == sizes[d];
-  if (fits) return {};
-  return Fail(ErrorCode::kParse, "code for {} serves sizes from {}", JoinSizes(sizes),
-              JoinSizes(code.least));
-}
-
 }  // namespace
-
-bool SizedCode::Serves(const Sizes& sizes) const {
-  return std::ranges::equal(sizes, least, std::ranges::greater_equal());
-}
 
 Status CheckCode(const SizedForm& form, const SizedCode& code, std::span<const TensorSpec> inputs,
                  std::span<const TensorSpec> outputs) {
@@ -116,21 +103,16 @@ Status CheckCode(const SizedForm& form, const SizedCode& code, std::span<const T
       std::ranges::any_of(sizes, [](int64_t size) { return size < 1; }))
     return Fail(ErrorCode::kParse, "code is for {} sizes, expected {}", sizes.size(),
                 form.dimensions.size());
-  TUNEC_RETURN_IF_ERROR(CheckLeast(code));
   if (inputs.size() != given + code.parameters.size() || outputs.size() != form.outputs.size())
     return Fail(ErrorCode::kParse, "code has {} inputs and {} outputs, expected {} and {}",
                 inputs.size(), outputs.size(), given + code.parameters.size(), form.outputs.size());
   for (size_t p = 0; p < code.parameters.size(); ++p) {
-    const SizedParameter& parameter = code.parameters[p];
     const TensorSpec& spec = inputs[given + p];
-    TUNEC_ASSIGN(const int64_t bytes, ByteSize(spec));
-    const auto count = static_cast<size_t>(bytes) / SizeOf(spec.type);
-    if (spec.type != parameter.type || spec.shape != parameter.shape ||
-        count != parameter.elements.size())
+    if (spec.type != code.parameters[p].type || !spec.shape.empty())
       return Unlike("parameter", spec);
   }
   TUNEC_RETURN_IF_ERROR(CheckInputs(form, sizes, inputs));
-  return CheckOutputs(form, sizes, outputs);
+  return CheckOutputs(form, code.key, outputs);
 }
 
 /// Memory of one run: padded inputs, parameters and padded outputs. Each buffer is allocated at its
@@ -153,9 +135,9 @@ Result<std::byte*> MemoryFor(Buffer& buffer, const TensorSpec& spec) {
   return buffer.data();
 }
 
-void StoreNumber(std::byte* address, DataType type, double value) {
-  if (IsFloat(type)) return StoreFloat(address, type, value);
-  StoreInt(address, type, SaturateToInt(value, type));
+void StoreNumber(std::byte* address, DataType type, int64_t value) {
+  if (IsFloat(type)) return StoreFloat(address, type, static_cast<double>(value));
+  StoreInt(address, type, value);
 }
 
 }  // namespace
@@ -247,10 +229,11 @@ Status SizedVariant::SetParameters(const Sizes& sizes, Buffers& buffers) const {
     const size_t number = open_.size() + p;
     TUNEC_ASSIGN(std::byte * address,
                  MemoryFor(buffers.inputs[number], executable_->Inputs()[number]));
-    for (const SizeFormula& element : parameter.elements) {
-      StoreNumber(address, parameter.type, element.At(sizes));
-      address += SizeOf(parameter.type);
-    }
+    const std::optional<int64_t> value = parameter.value.At(sizes);
+    if (!value)
+      return Fail(ErrorCode::kParse, "parameter '{}' has no value",
+                  executable_->Inputs()[number].name);
+    StoreNumber(address, parameter.type, *value);
   }
   return {};
 }
@@ -267,9 +250,8 @@ struct SizedVariant::PartRun {
 
 Status SizedVariant::Begin(const SizedPart& part, std::vector<PartRun>& runs) const {
   for (size_t d = 0; d < part.size.size(); ++d)
-    TUNEC_CHECK(part.size[d] >= code_.least[d] && part.size[d] <= code_.key.sizes[d],
-                "a run of {} on code for {} to {}", part.size[d], code_.least[d],
-                code_.key.sizes[d]);
+    TUNEC_CHECK(part.size[d] >= 1 && part.size[d] <= code_.key.sizes[d],
+                "a run of {} on code for {}", part.size[d], code_.key.sizes[d]);
   TUNEC_ASSIGN(Places places, PlacesOf(part));
   PartRun& run = runs.emplace_back(this, std::move(places), TakeBuffers());
   return SetParameters(part.size, *run.buffers);

@@ -25,16 +25,16 @@ struct SizedPart {
 /// Description of the code for some sizes, without the executable.
 struct SizedCode {
   SizedKey key;
-  Sizes least;  // per dimension, the least served size; for an exact dimension the key's size
   std::vector<SizedParameter> parameters;
+  std::vector<SizeCheck> conditions;  // the code serves only sizes for which these hold
   bool operator==(const SizedCode&) const = default;
   /// Returns whether the code serves a run of these sizes. Requires: the code's key is KeyFor of
   /// the sizes, or exactly the sizes.
-  bool Serves(const Sizes& sizes) const;
+  bool Serves(const Sizes& sizes) const { return FindFailed(conditions, sizes) == nullptr; }
 };
 
-/// Checks that code with these inputs and outputs matches the form: tensors fit the form,
-/// parameters follow the other inputs, and the least sizes fit the key. Errors: kParse with the
+/// Checks that code with these inputs and outputs matches the form: tensors fit the form, and
+/// parameters follow the other inputs. Errors: kParse with the
 /// mismatch, and those of ByteSize.
 Status CheckCode(const SizedForm& form, const SizedCode& code, std::span<const TensorSpec> inputs,
                  std::span<const TensorSpec> outputs);
@@ -44,7 +44,7 @@ Status CheckCode(const SizedForm& form, const SizedCode& code, std::span<const T
 class SizedVariant {
  public:
   /// Makes a variant. Requires: CheckCode succeeded, or each run is of exactly this code. Requires
-  /// also valid axes and formulas (1 and 2 of CheckSizes in runtime/bundle/stored_sizes.h).
+  /// also valid axes and extents (1 and 2 of CheckSizes in runtime/bundle/stored_sizes.h).
   SizedVariant(std::shared_ptr<const SizedForm> form, SizedCode code,
                std::shared_ptr<const Executable> executable);
   ~SizedVariant();
@@ -53,7 +53,7 @@ class SizedVariant {
   const SizedCode& code() const { return code_; }
   /// Runs parts of one run, each on a variant of the same form. Inputs and outputs are the caller's
   /// whole arrays, of sizes part.whole. No other memory of the caller is accessed, whatever the
-  /// formulas give. Fails with kParse if the formulas do not fit the arrays. `options` are those of
+  /// programs give. Fails with kParse if the extents do not fit the arrays. `options` are those of
   /// AnyShape::Run. Requires: each variant serves its part; no part writes data that another part
   /// reads; there is one part, or the executables of the variants can run as one batch.
   static Status Run(std::span<const std::shared_ptr<const SizedVariant>> variants,

@@ -148,7 +148,7 @@ static void test_errors(void) {
   reject(tiny, "{\"cpu\": \"pdp11\"}", TUNEC_INVALID_ARGUMENT, "pdp11");
   reject(tiny, "{\"shapes\": {\"a\": 3}}", TUNEC_INVALID_ARGUMENT, "'shapes'");
   reject(tiny, "{\"dims\": {\"n\": -1}}", TUNEC_INVALID_ARGUMENT,
-         "expected {\"NAME\": N or [N, ...] or \"N..M\" or \"OTHER NAME\", ...}");
+         "expected {\"NAME\": N or [N, ...] or \"N..M\" or \"N..M:STEP\" or \"OTHER NAME\", ...}");
   reject(tiny, "{", TUNEC_PARSE_ERROR, "not valid JSON at byte 2");
   reject(tiny, "{\"trials\": 3, \"seed\" 4}", TUNEC_PARSE_ERROR, "not valid JSON at byte 22");
   reject(tiny, "[]", TUNEC_INVALID_ARGUMENT, "array");

@@ -79,9 +79,14 @@ class OperatorFacts(unittest.TestCase):
 
     def test_a_reduction_without_a_lowering(self):
         row = ('TUNEC_OVER_ROWS(X, kFrob, "frob", Reduction, Reduction(kNumber), 1, Passes<1>, '
-               'Axes, AnyOrder, Any, Reduction, Frobs)')
+               'Axes, AnyOrder, Any, Reduction, Frobs, Reduction)')
         self.expect_error("'LowerFrobs' was not declared", "graph/lower/lower.cc",
                           self.with_row(row))
+
+    def test_a_reduction_without_a_rule_for_padding(self):
+        row = ('TUNEC_OVER_ROWS(X, kFrob, "frob", Reduction, Reduction(kNumber), 1, Passes<1>, '
+               'Axes, AnyOrder, Any, Reduction, Reduce, Frobs)')
+        self.expect_error("'PadFrobs' was not declared", "graph/pad/rules.cc", self.with_row(row))
 
 
 def main():

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <vector>
 
+#include "ir/size/compile_size.h"
 #include "runtime/cuda/cuda_device.h"
 #include "runtime/cuda/load_driver.h"
 #include "runtime/sized/sized_executable.h"
@@ -27,12 +28,11 @@ constexpr std::array kOneThere = {kThere};
 constexpr std::array kTwoThere = {kThere, kThere};
 constexpr RunOptions kAllThere = {.inputs = kOneThere, .outputs = kTwoThere};
 
-SizeFormula Constant(double value) { return {.constant = value, .factors = {0, 0}}; }
-SizeFormula SizeOf(size_t dimension) {
-  SizeFormula formula = Constant(0);
-  formula.factors[dimension] = 1;
-  return formula;
+SizeProgram ProgramOf(const SizeExpr& size) {
+  const std::vector<std::string> names = {"n", "length"};
+  return CompileSize(size, names).value();
 }
+SizeProgram SizeOf(const char* name) { return ProgramOf(SizeExpr::Named(name)); }
 
 /// Returns the form of a model with the input x: f32[n, length, 4] and two outputs: y = x, and the
 /// number of real elements of `length`. If `cuts`, a run may be split along n.
@@ -42,9 +42,9 @@ SizedForm Form(bool cuts) {
   form.inputs = {{"x", DataType::kF32, {-1, -1, kRowElements}}};
   form.outputs = {{"y", DataType::kF32, {-1, -1, kRowElements}}, {"real", DataType::kF32, {1}}};
   form.open = {{0, 0, 0}, {0, 1, 1}};
-  form.output_extents = {{{SizeOf(0)}, {SizeOf(1)}, {Constant(kRowElements)}}, {{Constant(1)}}};
+  form.output_extents = {{{SizeOf("n")}, {SizeOf("length")}, {ProgramOf(kRowElements)}},
+                         {{ProgramOf(1)}}};
   form.separable = {cuts, false};
-  form.most = {1 << 20, 1 << 20};
   form.listed = {{.sizes = cuts ? Sizes{1, 2} : Sizes{4}}, {.sizes = {4, 8}}};
   return form;
 }
@@ -67,16 +67,12 @@ class Copies : public SizedExecutable {
     const SizedKey key = KeyFor(form(), sizes);
     return FindOrMake(key, [&]() -> Result<VariantPtr> {
       TUNEC_ASSIGN(Executable made, Executable::Make(PlanFor(key)));
-      SizedCode code{
-          .key = key, .least = key.sizes, .parameters = {{DataType::kF32, {}, {SizeOf(1)}}}};
-      for (size_t d = 0; d < key.sizes.size(); ++d)
-        if (key.open[d]) code.least[d] = 1;
+      const SizedCode code{.key = key, .parameters = {{DataType::kF32, SizeOf("length")}}};
       TUNEC_RETURN_IF_ERROR(CheckCode(form(), code, made.Inputs(), made.Outputs()));
       return std::make_shared<const SizedVariant>(
           shared_form(), code, std::make_shared<const Executable>(std::move(made)));
     });
   }
-  Status LookFurther(size_t, int64_t) const override { return {}; }
 
  private:
   ExecutablePlan PlanFor(const SizedKey& key) const {

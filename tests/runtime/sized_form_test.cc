@@ -1,18 +1,19 @@
-// Tests of the keys of code for dynamic-shape runs, of rounded sizes and of size formulas.
+// Tests of the keys of code for dynamic-shape runs, and of rounded sizes.
 #include "runtime/sized/sized_form.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
+#include "ir/size/compile_size.h"
+
 namespace tunec {
 namespace {
 
-SizeFormula SizeOf(size_t dimension, size_t dimensions) {
-  SizeFormula formula;
-  formula.factors.assign(dimensions, 0);
-  formula.factors[dimension] = 1;
-  return formula;
+SizeProgram SizeOf(size_t dimension) {
+  return SizeProgram::FromSteps({{SizeProgram::Kind::kSize, static_cast<int64_t>(dimension)}},
+                                dimension + 1)
+      .value();
 }
 
 /// Returns the form of a model with an input x: f32[d0, d1, ...] and an output y of the same shape.
@@ -25,10 +26,9 @@ SizedForm FormOf(const std::vector<ListedSizes>& listed, const std::vector<bool>
   for (size_t d = 0; d < count; ++d) {
     form.dimensions.push_back(fmt::format("d{}", d));
     form.open.push_back({0, static_cast<int>(d), static_cast<int>(d)});
-    (*form.output_extents)[0].push_back({SizeOf(d, count)});
+    (*form.output_extents)[0].push_back({SizeOf(d)});
   }
   form.separable = separable;
-  form.most.assign(count, int64_t{1} << 40);
   form.listed = listed;
   return form;
 }
@@ -59,7 +59,26 @@ TEST(KeyFor, WithoutExtentsOfOutputsIsExact) {
   EXPECT_EQ(KeyFor(form, {5}), ExactKey({5}));
 }
 
+TEST(KeyFor, IsExactWhereAConditionIsFalse) {
+  SizedForm form = FormOf({{.sizes = {48}, .exact = false}}, {false});
+  const SizeExpr size = SizeExpr::Named("d0");
+  form.conditions = {
+      *CompileCondition({SizeCondition::Kind::kEqual, SizeExpr::Mod(size, 2), 0}, form.dimensions)};
+  EXPECT_EQ(KeyFor(form, {20}), (SizedKey{{48}, {true}}));
+  EXPECT_EQ(KeyFor(form, {21}), ExactKey({21}));
+}
+
+TEST(KeyFor, SizesAreRoundedUpToMultiplesOfTheStep) {
+  const SizedForm form = FormOf({{.step = 32}}, {false});
+  EXPECT_EQ(KeyFor(form, {32}), (SizedKey{{32}, {true}}));
+  EXPECT_EQ(KeyFor(form, {96}), (SizedKey{{96}, {true}}));
+  EXPECT_EQ(KeyFor(form, {160}), (SizedKey{{160}, {true}}));
+  EXPECT_EQ(KeyFor(form, {130}), (SizedKey{{160}, {true}}));
+  EXPECT_EQ(KeyFor(form, {3}), (SizedKey{{32}, {true}}));
+}
+
 TEST(RoundedSizes, CoverTheRange) {
+  EXPECT_EQ(RoundedSizes(32, 100, 32), (Sizes{32, 64, 96}));
   EXPECT_EQ(RoundedSizes(16, 512).size(), 21U);
   EXPECT_EQ(RoundedSizes(7, 9), (Sizes{7, 8, 9}));
   EXPECT_EQ(RoundedSizes(5, 5), (Sizes{5}));
@@ -104,20 +123,6 @@ TEST(KeysOf, RejectsTooMany) {
                                  {.sizes = RoundedSizes(1, 512), .exact = false}},
                                 {false, false});
   EXPECT_EQ(KeysOf(form, 100).error().code, ErrorCode::kResourceLimit);
-}
-
-TEST(SizeFormula, GivesNoExtentThatIsNone) {
-  SizeFormula formula = SizeOf(0, 1);
-  EXPECT_EQ(formula.ExtentAt({7}), 7);
-  formula.constant = -8;
-  EXPECT_FALSE(formula.ExtentAt({7}));
-  formula.constant = 1e300;
-  EXPECT_FALSE(formula.ExtentAt({7}));
-  formula.constant = 0;
-  formula.divisor = 0;
-  EXPECT_FALSE(formula.ExtentAt({7}));
-  formula = {.form = SizeFormula::Form::kOverProduct, .constant = 0, .factors = {1}};
-  EXPECT_FALSE(formula.ExtentAt({0}));  // 0 / 0
 }
 
 TEST(SizesOf, AreThoseOfTheShapes) {

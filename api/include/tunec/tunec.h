@@ -130,7 +130,7 @@ typedef struct tunec_callbacks {
  *
  *   "shapes": {"INPUT": [N, ...], ...}
  *       shapes of inputs that have dynamic dimensions in the model
- *   "dims": {"NAME": N or [N, ...] or "N..M" or "OTHER NAME", ...}
+ *   "dims": {"NAME": N or [N, ...] or "N..M" or "N..M:STEP" or "OTHER NAME", ...}
  *       sizes of dynamic dimensions by name; if several, or a range (16..512), others round up
  *   "layouts": {"INPUT": "LAYOUT", ...}
  *       layouts of inputs and outputs: channels_last, row_major, or axes, outermost first

@@ -9,7 +9,7 @@
 #include "graph/onnx/handlers/formula.h"
 #include "graph/onnx/handlers/handlers.h"
 #include "ir/rounding.h"
-#include "ir/size/size_condition.h"
+#include "ir/size/prove_sizes.h"
 #include "ir/size/size_text.h"
 
 namespace tunec::onnx_import {
@@ -120,11 +120,16 @@ Result<Operand> AllowedKeys(const NodeContext& node, const Parts& parts) {
 }
 
 /// Returns a mask for all keys. A mask for the first keys only is padded so that it hides the other
-/// keys.
+/// keys. A named size that is not proved to be at most the number of keys is assumed to be equal.
 Result<Operand> PaddedMask(const NodeContext& node, const Operand& mask, const Dim& keys) {
   if (mask->rank() == 0) return mask;
   TUNEC_ASSIGN(const Dim masked, node.DimOf(mask, -1));
   if (masked == keys) return mask;
+  if (!masked.IsConstant() && !ProveAtMost(masked, keys, {}) && MayBeEqual({masked}, {keys})) {
+    std::vector<Dim> shape = mask->shape;
+    shape.back() = keys;
+    return node.Reshape(mask, shape);
+  }
   TUNEC_ASSIGN(const bool fits, NodeContext::IsAtMost(masked, keys));
   if (!fits)
     return Fail(ErrorCode::kInvalidArgument, "the mask has {} keys, expected at most {}",
@@ -246,8 +251,7 @@ Result<Operands> Attention(const NodeContext& node, Op op) {
       {"scale", parts.scale}, {"softcap", parts.softcap}, {"empty_rows", "zero"}};
   if (parts.limits.causal && parts.valid == nullptr) {
     attributes["causal"] = int64_t{1};
-    TUNEC_ASSIGN(const std::vector<int64_t> past, NodeContext::Numbers({parts.past}));
-    attributes["causal_offset"] = past.front();
+    attributes["causal_offset"] = SizeAttribute(parts.past);
   }
   TUNEC_ASSIGN(Operand y, node.Emit(op, inputs, std::move(attributes)));
   TUNEC_ASSIGN(const Operand q, node.Input(kQ));

@@ -5,7 +5,6 @@
 #include "graph/onnx/handlers/formula.h"
 #include "graph/onnx/handlers/handlers.h"
 #include "graph/onnx/handlers/window.h"
-#include "ir/sizes.h"
 
 namespace tunec::onnx_import {
 namespace {
@@ -41,7 +40,7 @@ Result<ConvOperands> Read(const NodeContext& node) {
 
 Attributes AttributesOf(const Window& window, int64_t group) {
   return {{"strides", window.strides},
-          {"pads", window.pads},
+          {"pads", SizesAttribute(window.pads)},
           {"dilations", window.dilations},
           {"group", group}};
 }
@@ -84,23 +83,20 @@ Status RequireSizes(std::string_view name, const std::vector<int64_t>& sizes) {
 }
 
 /// Sets pads so that the output has the sizes `output_shape`. If pads would be negative, output
-/// padding is added at the end.
-Status PadTo(const std::vector<int64_t>& output_shape, bool is_upper,
-             const std::vector<int64_t>& sizes, std::vector<int64_t>& output_padding,
-             Window& window) {
+/// padding is added at the end. Fails with kUnsupported if output padding depends on named sizes.
+Status PadTo(const std::vector<Dim>& output_shape, bool is_upper, const std::vector<Dim>& sizes,
+             std::vector<int64_t>& output_padding, Window& window) {
   const size_t rank = window.rank();
   if (output_shape.size() != rank) {
     return Fail(ErrorCode::kInvalidArgument, "output_shape has {} sizes, expected {}",
                 output_shape.size(), rank);
   }
   for (size_t i = 0; i < rank; ++i) {
-    const int64_t full =
-        MultiplySizes(window.strides[i], sizes[i] - 1) + output_padding[i] + window.Span(i);
-    const int64_t total = std::max<int64_t>(0, full - output_shape[i]);
-    output_padding[i] += std::max<int64_t>(0, output_shape[i] - full);
-    const int64_t half = total / 2;
-    window.pads[i] = is_upper ? half : total - half;
-    window.pads[i + rank] = total - window.pads[i];
+    const Dim full = (sizes[i] - 1) * window.strides[i] + (output_padding[i] + window.Span(i));
+    TUNEC_ASSIGN(const std::vector<int64_t> more,
+                 NodeContext::Numbers({MaxOf(0, output_shape[i] - full)}));
+    output_padding[i] += more.front();
+    window.SetPads(i, MaxOf(0, full - output_shape[i]), is_upper);
   }
   return {};
 }
@@ -112,7 +108,7 @@ Result<Operands> ConvTranspose(const NodeContext& node, Op op) {
                node.Choice("auto_pad", {"NOTSET", "", "VALID", "SAME_UPPER", "SAME_LOWER"}));
   const std::vector<int64_t> none(window.rank(), 0);
   TUNEC_ASSIGN(std::vector<int64_t> output_padding, node.Ints("output_padding", none));
-  TUNEC_ASSIGN(std::vector<int64_t> output_shape, node.Ints("output_shape", {}));
+  TUNEC_ASSIGN(const std::vector<int64_t> output_shape, node.Ints("output_shape", {}));
   if (output_padding.size() != window.rank()) {
     return Fail(ErrorCode::kInvalidArgument, "output_padding has {} values, expected {}",
                 output_padding.size(), window.rank());
@@ -122,10 +118,10 @@ Result<Operands> ConvTranspose(const NodeContext& node, Op op) {
   if (mode == "VALID") window.pads.assign(2 * window.rank(), 0);
   const bool same = mode == "SAME_UPPER" || mode == "SAME_LOWER";
   if (same || !output_shape.empty()) {
-    TUNEC_ASSIGN(const std::vector<int64_t> sizes, NodeContext::Numbers(conv.sizes));
-    for (size_t i = 0; output_shape.size() < sizes.size() && same; ++i)
-      output_shape.push_back(MultiplySizes(sizes[i], window.strides[i]));
-    TUNEC_RETURN_IF_ERROR(PadTo(output_shape, mode == "SAME_UPPER", sizes, output_padding, window));
+    std::vector<Dim> shape(output_shape.begin(), output_shape.end());
+    for (size_t i = 0; output_shape.empty() && i < conv.sizes.size(); ++i)
+      shape.push_back(conv.sizes[i] * window.strides[i]);
+    TUNEC_RETURN_IF_ERROR(PadTo(shape, mode == "SAME_UPPER", conv.sizes, output_padding, window));
   }
   Attributes attributes = AttributesOf(window, conv.group);
   attributes.emplace("output_padding", output_padding);
@@ -159,8 +155,8 @@ Result<Operands> Col2Im(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(const Window window, ReadWindow(node, block));
   const size_t rank = window.rank();
   const int64_t taps = ElementCount(block);
-  TUNEC_ASSIGN(const auto extents, node.Extents<3>(x));
-  const auto [batch, rows, blocks] = extents;
+  TUNEC_ASSIGN(const auto dims, node.Dims<3>(x));
+  TUNEC_ASSIGN(const int64_t rows, node.Extent(x, 1));
   const auto is_size = [](int64_t size) { return size >= 0 && size <= kMostWindow; };
   if (image.size() != rank || rank > 3 || taps < 1 || rows % taps != 0 ||
       !std::ranges::all_of(image, is_size)) {
@@ -170,16 +166,17 @@ Result<Operands> Col2Im(const NodeContext& node, Op op) {
     return Fail(ErrorCode::kUnsupported, "{} rows in blocks of {}, expected at most {} in all",
                 rows, taps, kMostFilter);
   }
-  std::vector<int64_t> shape{batch, rows};
+  TUNEC_ASSIGN(const std::vector<int64_t> pads, NodeContext::Numbers(window.pads));
+  std::vector<Dim> shape{dims[0], rows};
   std::vector<int64_t> output_padding;
   for (size_t i = 0; i < rank; ++i) {
-    const int64_t room = image[i] + window.pads[i] + window.pads[i + rank] - window.Span(i);
+    const int64_t room = image[i] + pads[i] + pads[i + rank] - window.Span(i);
     if (room < 0) return Fail(ErrorCode::kInvalidArgument, "a block is larger than the image");
-    shape.push_back(room / window.strides[i] + 1);
+    shape.emplace_back(room / window.strides[i] + 1);
     output_padding.push_back(room % window.strides[i]);
   }
-  if (Product(shape, 2, shape.size()) != blocks) {
-    return Fail(ErrorCode::kInvalidArgument, "{} blocks do not cover the image", blocks);
+  if (!MayBeEqual({OperandShape(shape).Elements(2)}, {dims[2]})) {
+    return Fail(ErrorCode::kInvalidArgument, "{} blocks do not cover the image", DimText(dims[2]));
   }
   const int64_t channels = rows / taps;
   Attributes attributes = AttributesOf(window, channels);

@@ -101,19 +101,31 @@ Dim Volume(const LabelledOperand& x, const std::string& labels) {
   return volume;
 }
 
+/// Gives the common labels of two operands the same sizes. Named sizes that differ are assumed to
+/// be equal. There is one reshape for each label, because a reshape only states a number of
+/// elements.
+Status EqualizeSizes(const NodeContext& node, LabelledOperand& a, LabelledOperand& b) {
+  for (const char label : a.labels) {
+    if (!b.Has(label) || a.SizeOf(label) == b.SizeOf(label)) continue;
+    if (!MayBeEqual({a.SizeOf(label)}, {b.SizeOf(label)}))
+      return Fail(ErrorCode::kUnsupported, "label '{}' has sizes {} and {}, expected equal ones",
+                  label, Print(a.SizeOf(label)), Print(b.SizeOf(label)));
+    const bool takes_right = b.SizeOf(label).IsConstant();
+    LabelledOperand& changed = takes_right ? a : b;
+    std::vector<Dim> shape = changed.value->shape;
+    shape[changed.labels.find(label)] = (takes_right ? b : a).SizeOf(label);
+    TUNEC_ASSIGN(changed.value, node.Reshape(changed.value, shape));
+  }
+  return {};
+}
+
 /// Returns the product of two operands, summed over labels that are not in `retained`.
 Result<LabelledOperand> Join(const NodeContext& node, LabelledOperand a, LabelledOperand b,
                              const std::string& retained) {
   const auto is_retained = [&](char c) { return retained.contains(c); };
   TUNEC_ASSIGN(a, SumOut(node, a, retained + b.labels));
   TUNEC_ASSIGN(b, SumOut(node, b, retained + a.labels));
-  for (const char label : a.labels) {
-    if (!b.Has(label)) continue;
-    TUNEC_ASSIGN(const bool are_equal, node.AreEqual(a.SizeOf(label), b.SizeOf(label)));
-    if (are_equal) continue;
-    return Fail(ErrorCode::kUnsupported, "label '{}' has sizes {} and {}, expected equal ones",
-                label, Print(a.SizeOf(label)), Print(b.SizeOf(label)));
-  }
+  TUNEC_RETURN_IF_ERROR(EqualizeSizes(node, a, b));
   const auto batch = Where(a.labels, [&](char c) { return b.Has(c) && is_retained(c); });
   const auto summed = Where(a.labels, [&](char c) { return b.Has(c) && !is_retained(c); });
   const auto left = Where(a.labels, [&](char c) { return !b.Has(c); });

@@ -43,11 +43,6 @@ Result<Dim> Formula::DimOf(int64_t axis) const {
   return node_->DimOf(*value_, axis);
 }
 
-Result<std::vector<int64_t>> Formula::FixedShape() const {
-  if (!ok()) return std::unexpected(value_.error());
-  return node_->Shape(*value_);
-}
-
 Formula Formula::Unsqueeze(int64_t axis) const {
   if (!ok()) return *this;
   const auto at = NormalizeAxis(axis, rank() + 1);
@@ -108,8 +103,11 @@ Formula Max(const Formula& a, const Formula& b) { return Apply(Op::kMax, {a, b})
 Formula Clamp(const Formula& x, double least, double most) {
   return Min(Max(x, x.Number(least)), x.Number(most));
 }
-Formula ClampedIndex(const Formula& position, int64_t last) {
-  const Formula index = Clamp(position, 0, static_cast<double>(last)).Cast(DataType::kI64);
+Formula ClampedTo(const Formula& x, const Dim& last) {
+  return Min(Max(x, x.Number(0)), x.Size(last));
+}
+Formula ClampedIndex(const Formula& position, const Dim& last) {
+  const Formula index = ClampedTo(position, last).Cast(DataType::kI64);
   return Max(index, index.Number(0));  // the cast turns NaN into the smallest integer
 }
 Formula Less(const Formula& a, const Formula& b) { return Apply(Op::kLt, {a, b}); }

@@ -37,8 +37,6 @@ class Formula {
     return node_->Dims<N>(*value_);
   }
   Result<Dim> DimOf(int64_t axis) const;
-  /// Returns the shape without named sizes like NodeContext::Shape, or the formula's error.
-  Result<std::vector<int64_t>> FixedShape() const;
 
   /// Returns `value` as a constant of rank 0 and of the type `type()`.
   Formula Number(double value) const;
@@ -76,8 +74,10 @@ Formula operator-(const Formula& a);
 Formula Min(const Formula& a, const Formula& b);
 Formula Max(const Formula& a, const Formula& b);
 Formula Clamp(const Formula& x, double least, double most);
+/// Returns x clamped to 0..last.
+Formula ClampedTo(const Formula& x, const Dim& last);
 /// Returns `position` as i64 indices, clamped to 0..last; 0 for NaN.
-Formula ClampedIndex(const Formula& position, int64_t last);
+Formula ClampedIndex(const Formula& position, const Dim& last);
 Formula Less(const Formula& a, const Formula& b);
 Formula LessOrEqual(const Formula& a, const Formula& b);
 Formula Equal(const Formula& a, const Formula& b);

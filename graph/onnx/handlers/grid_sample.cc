@@ -55,17 +55,17 @@ Formula Reflected(const Formula& x, const Border& border) {
 
 /// Converts positions, -1..1 within the image, to coordinates of the axis. Nearest interpolation
 /// rounds. The padding modes border and reflection move coordinates outside the image into it.
-Formula Coordinate(const Formula& normalized, const GridMode& mode, int64_t extent) {
-  const auto size = static_cast<double>(extent);
-  Formula x =
-      mode.align_corners ? (normalized + 1) / 2 * (size - 1) : ((normalized + 1) * size - 1) / 2;
+/// Requires: the extent is a number if the padding mode is reflection.
+Formula Coordinate(const Formula& normalized, const GridMode& mode, const Dim& extent) {
+  const Formula size = normalized.Size(extent), last = normalized.Size(extent - 1);
+  Formula x = mode.align_corners ? (normalized + 1) / 2 * last : ((normalized + 1) * size - 1) / 2;
   if (mode.interpolation == "nearest") x = Apply(Op::kRound, {x});
-  const Border border = BorderOf(mode, extent);
-  if (mode.padding == "reflection") return Reflected(x, border);
+  if (mode.padding == "reflection") return Reflected(x, BorderOf(mode, extent.Value()));
   if (mode.padding == "zeros") return x;
-  const Formula outside =
-      Apply(Op::kOr, {Less(x, x.Number(border.least)), Less(x.Number(border.most), x)});
-  return Where(outside, Clamp(x, 0, size - 1), x);
+  const Formula outside = mode.align_corners
+                              ? Apply(Op::kOr, {Less(x, x.Number(0)), Less(last, x)})
+                              : Apply(Op::kOr, {Less(x, x.Number(-0.5)), Less(size - 0.5, x)});
+  return Where(outside, ClampedTo(x, extent - 1), x);
 }
 
 /// Returns the cubic convolution kernel with a = -0.75 at distance `d`. CubicNear holds for
@@ -73,7 +73,9 @@ Formula Coordinate(const Formula& normalized, const GridMode& mode, int64_t exte
 Formula CubicNear(const Formula& d) { return (d * 1.25 - 2.25) * d * d + 1; }
 Formula CubicFar(const Formula& d) { return ((d * -0.75 + 3.75) * d - 6) * d + 3; }
 
-Taps GridTaps(const Formula& x, const GridMode& mode, int64_t extent) {
+/// Returns the taps of samples at x. Requires: the extent is a number if the padding mode is
+/// reflection.
+Taps GridTaps(const Formula& x, const GridMode& mode, const Dim& extent) {
   const Formula base = mode.interpolation == "nearest" ? x : Apply(Op::kFloor, {x});
   const Formula t = x - base;
   std::vector<Formula> weights{t.Number(1).Expand(x.shape())};
@@ -91,13 +93,12 @@ Taps GridTaps(const Formula& x, const GridMode& mode, int64_t extent) {
   }
   Formula index = Concat(positions, x.rank());
   Formula weight = Concat(weights, x.rank());
-  const auto last = static_cast<double>(extent - 1);
   if (mode.padding == "zeros") {
     const Formula inside =
-        And(LessOrEqual(index.Number(0), index), LessOrEqual(index, index.Number(last)));
+        And(LessOrEqual(index.Number(0), index), LessOrEqual(index, index.Size(extent - 1)));
     weight = Where(inside, weight, weight.Number(0));
   } else if (mode.padding == "reflection") {
-    index = Reflected(index, BorderOf(mode, extent));
+    index = Reflected(index, BorderOf(mode, extent.Value()));
   }
   return {ClampedIndex(index, extent - 1), weight};
 }
@@ -112,17 +113,18 @@ Result<Operands> GridSample(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Dim batch, node.DimOf(input, 0));
   TUNEC_ASSIGN(const Dim grid_batch, node.DimOf(grid, 0));
   TUNEC_ASSIGN(const int64_t coordinates, node.Extent(grid, -1));
-  TUNEC_ASSIGN(const bool fits, NodeContext::AreEqual(grid_batch, batch));
-  if (coordinates != axes || !fits) {
+  if (coordinates != axes || !MayBeEqual({grid_batch}, {batch})) {
     return Fail(ErrorCode::kInvalidArgument, "{}, expected {} positions of {} coordinates each",
                 node.Describe(grid), DimText(batch), axes);
   }
   const Formula x(node, input);
   const DataType float_type = CombinedType({input->type, grid->type});
-  const std::vector<Dim> points = grid->shape.Part(0, grid->shape.size() - 1);
+  std::vector<Dim> points = grid->shape.Part(0, grid->shape.size() - 1);
+  points[0] = batch;  // the reshape assumes equal batches
   std::vector<Taps> taps;
   for (int64_t d = 0; d < axes; ++d) {
-    TUNEC_ASSIGN(const int64_t extent, node.Extent(input, d + 2));
+    TUNEC_ASSIGN(const Dim extent, node.DimOf(input, d + 2));
+    if (mode.padding == "reflection") TUNEC_RETURN_IF_ERROR(node.Extent(input, d + 2));
     const Formula normalized =
         Formula(node, grid).Slice(-1, axes - 1 - d, axes - d).Reshape(points).Cast(float_type);
     taps.push_back(GridTaps(Coordinate(normalized, mode, extent), mode, extent));
@@ -150,14 +152,15 @@ double GridPosition(int64_t i, int64_t extent, bool align_corners) {
 Result<Operands> AffineGrid(const NodeContext& node, Op) {
   constexpr int64_t kMostPositions = 1 << 26;
   TUNEC_ASSIGN(const Operand theta, node.Input(0));
-  TUNEC_ASSIGN(const std::vector<int64_t> size, node.ConstantInts(1));
+  TUNEC_ASSIGN(const std::vector<Dim> size, node.Sizes(1));
   TUNEC_ASSIGN(const int64_t align, node.Int("align_corners", 0));
   const auto axes = static_cast<int64_t>(size.size()) - 2;
   if ((axes != 2 && axes != 3) || !MayBeEqual(theta->shape, {size[0], axes, axes + 1})) {
     return Fail(ErrorCode::kInvalidArgument, "size has {} values, expected 4 or 5 that fit theta",
                 size.size());
   }
-  const int64_t points = ElementCount({size.begin() + 2, size.end()});
+  TUNEC_ASSIGN(const std::vector<int64_t> image, NodeContext::Numbers(OperandShape(size).Part(2)));
+  const int64_t points = ElementCount(image);
   if (points < 0 || points > kMostPositions) {
     return Fail(ErrorCode::kUnsupported, "a grid of that size is not supported");
   }
@@ -166,14 +169,14 @@ Result<Operands> AffineGrid(const NodeContext& node, Op) {
   for (int64_t p = 0; p < points; ++p) {
     int64_t rest = p;
     for (int64_t row = 0; row < axes; ++row) {
-      const int64_t extent = size[static_cast<size_t>(axes + 1 - row)];
+      const int64_t extent = image[static_cast<size_t>(axes - 1 - row)];
       positions.SetDouble(row * points + p, GridPosition(rest % extent, extent, align != 0));
       rest /= extent;
     }
     positions.SetDouble(axes * points + p, 1);
   }
-  std::vector<int64_t> shape(size.begin() + 1, size.end());
-  shape[0] = size[0];
+  std::vector<Dim> shape = size;
+  shape.erase(shape.begin() + 1);
   shape.push_back(axes);
   const Formula grid = Matmul(In(node, 0), Constant(node, std::move(positions)));
   return Results({grid.Transpose({0, 2, 1}).Reshape(shape)});
@@ -181,15 +184,14 @@ Result<Operands> AffineGrid(const NodeContext& node, Op) {
 
 /// Returns the taps of samples along one axis of all regions: [regions, samples, 2]. Sample i is at
 /// begin + (i + 0.5) * length / samples.
-Taps RegionTaps(const Formula& begin, const Formula& length, int64_t samples, int64_t extent) {
+Taps RegionTaps(const Formula& begin, const Formula& length, int64_t samples, const Dim& extent) {
   const NodeContext& node = begin.node();
   const Formula numbers = Iota(node, 0, samples).Cast(begin.type()) + 0.5;
   const Formula x = begin + numbers * (length / static_cast<double>(samples));
-  const auto size = static_cast<double>(extent);
-  const Formula outside = Apply(Op::kOr, {Less(x, x.Number(-1)), Less(x.Number(size), x)});
-  const Formula clamped = Clamp(x, 0, size - 1);
+  const Formula outside = Apply(Op::kOr, {Less(x, x.Number(-1)), Less(x.Size(extent), x)});
+  const Formula clamped = ClampedTo(x, extent - 1);
   const Formula low = Apply(Op::kFloor, {clamped});
-  const Formula high = Min(low + 1, low.Number(size - 1));
+  const Formula high = Min(low + 1, low.Size(extent - 1));
   const Formula fraction = clamped - low;
   const Formula index = Concat({low.Unsqueeze(-1), high.Unsqueeze(-1)}, x.rank());
   const Formula weight = Concat({(1 - fraction).Unsqueeze(-1), fraction.Unsqueeze(-1)}, x.rank());
@@ -239,9 +241,10 @@ Result<Operands> RoiAlign(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const Operand rois, node.Input(1));
   TUNEC_ASSIGN(const RoiAlignAttributes roi, ReadRoiAlign(node));
-  TUNEC_ASSIGN(const auto x_extents, node.Extents<4>(x));
-  TUNEC_ASSIGN(const auto rois_extents, node.Extents<2>(rois));
-  const auto [regions, corners_each] = rois_extents;
+  TUNEC_ASSIGN(const auto dims, node.Dims<4>(x));
+  TUNEC_ASSIGN(const auto rois_dims, node.Dims<2>(rois));
+  const Dim& regions = rois_dims[0];
+  TUNEC_ASSIGN(const int64_t corners_each, node.Extent(rois, 1));
   if (corners_each != 4) {
     return Fail(ErrorCode::kInvalidArgument, "{}, expected 4 coordinates of each region",
                 node.Describe(rois));
@@ -251,7 +254,7 @@ Result<Operands> RoiAlign(const NodeContext& node, Op) {
   const DataType wide = CombinedType({x->type, rois->type});
   const Formula corners = Formula(node, rois).Cast(wide) * roi.scale - (roi.half_pixel ? 0.5 : 0.0);
   // `corners` is [regions, 4]: x and y of the first corner, x and y of the opposite corner.
-  const auto axis = [&](int64_t at, int64_t samples, int64_t extent) {
+  const auto axis = [&](int64_t at, int64_t samples, const Dim& extent) {
     const Formula begin = corners.Slice(1, at, at + 1);
     Formula length = corners.Slice(1, at + 2, at + 3) - begin;
     if (!roi.half_pixel) length = Max(length, length.Number(1));
@@ -259,16 +262,15 @@ Result<Operands> RoiAlign(const NodeContext& node, Op) {
   };
   const int64_t rows = roi.height * roi.ratio;
   const int64_t columns = roi.width * roi.ratio;
-  Taps y = axis(1, rows, x_extents[2]);
-  Taps z = axis(0, columns, x_extents[3]);
+  Taps y = axis(1, rows, dims[2]);
+  Taps z = axis(0, columns, dims[3]);
   for (Formula* part : {&y.index, &y.weight}) *part = part->Reshape({regions, rows, 1, 2});
   for (Formula* part : {&z.index, &z.weight}) *part = part->Reshape({regions, 1, columns, 2});
   const Formula image =
-      CheckedIndex(In(node, 2).Cast(DataType::kI64).Reshape({regions, 1, 1}), x_extents[0]);
+      CheckedIndex(In(node, 2).Cast(DataType::kI64).Reshape({regions, 1, 1}), dims[0]);
   // `samples` is [regions, rows, columns, 2, 2, channels]: 2 taps along each axis.
   const Formula samples = SampleTaps(Formula(node, x).Cast(wide), image, {y, z});
-  const std::vector<int64_t> cells{regions,   roi.height, roi.ratio,
-                                   roi.width, roi.ratio,  x_extents[1]};
+  const std::vector<Dim> cells{regions, roi.height, roi.ratio, roi.width, roi.ratio, dims[1]};
   const Attributes within{{"axes", std::vector<int64_t>{2, 4}}, {"keepdims", int64_t{0}}};
   const Attributes of_taps{{"axes", std::vector<int64_t>{3, 4}}, {"keepdims", int64_t{0}}};
   const Formula pooled =
@@ -283,9 +285,9 @@ struct DeformConvOperands {
   Window window;
   int64_t group = 1;
   int64_t offset_group = 1;
-  int64_t batch = 0;
+  Dim batch;
   int64_t channels = 0;
-  std::array<int64_t, 2> image{};  // size of the input
+  std::array<Dim, 2> image{};  // size of the input
   int64_t filters = 0;
   int64_t taps = 0;
   int64_t height = 0;  // height of the output
@@ -297,23 +299,24 @@ Result<DeformConvOperands> ReadDeformConv(const NodeContext& node) {
   TUNEC_ASSIGN(conv.x, node.Input(0));
   TUNEC_ASSIGN(conv.w, node.Input(1));
   TUNEC_ASSIGN(const Operand offset, node.Input(2));
-  TUNEC_ASSIGN(const auto x, node.Extents<4>(conv.x));
+  TUNEC_ASSIGN(const auto x, node.Dims<4>(conv.x));
   TUNEC_ASSIGN(const auto w, node.Extents<4>(conv.w));
-  TUNEC_ASSIGN(const auto offsets, node.Extents<4>(offset));
+  TUNEC_RETURN_IF_ERROR(node.RequireRank(offset, 4, 4));
   TUNEC_ASSIGN(conv.group, node.Int("group", 1));
   TUNEC_ASSIGN(conv.offset_group, node.Int("offset_group", 1));
   TUNEC_ASSIGN(conv.window, ReadWindow(node, {w[2], w[3]}));
   conv.batch = x[0];
-  conv.channels = x[1];
+  TUNEC_ASSIGN(conv.channels, node.Extent(conv.x, 1));
   conv.image = {x[2], x[3]};
   conv.filters = w[0];
   conv.taps = MultiplySizes(w[2], w[3]);
-  conv.height = offsets[2];
-  conv.width = offsets[3];
+  TUNEC_ASSIGN(const int64_t moves, node.Extent(offset, 1));
+  TUNEC_ASSIGN(conv.height, node.Extent(offset, 2));
+  TUNEC_ASSIGN(conv.width, node.Extent(offset, 3));
   if (conv.group < 1 || conv.offset_group < 1 || conv.channels % conv.group != 0 ||
       conv.channels % conv.offset_group != 0 || conv.filters % conv.group != 0 ||
       MultiplySizes(w[1], conv.group) != conv.channels ||
-      offsets[1] != MultiplySizes(2 * conv.taps, conv.offset_group)) {
+      moves != MultiplySizes(2 * conv.taps, conv.offset_group)) {
     return Fail(ErrorCode::kInvalidArgument, "channels, groups and offsets do not fit each other");
   }
   return conv;
@@ -321,7 +324,9 @@ Result<DeformConvOperands> ReadDeformConv(const NodeContext& node) {
 
 /// Returns the positions along one axis that a convolution without offsets reads: [taps, height,
 /// width].
-Formula RegularPositions(const NodeContext& node, const DeformConvOperands& conv, size_t axis) {
+Result<Formula> RegularPositions(const NodeContext& node, const DeformConvOperands& conv,
+                                 size_t axis) {
+  TUNEC_ASSIGN(const std::vector<int64_t> pads, NodeContext::Numbers(conv.window.pads));
   const std::vector<int64_t>& kernel = conv.window.kernel;
   Array positions(conv.x->type, {conv.taps, conv.height, conv.width});
   for (int64_t i = 0; i < positions.size(); ++i) {
@@ -329,7 +334,7 @@ Formula RegularPositions(const NodeContext& node, const DeformConvOperands& conv
     const int64_t out = axis == 0 ? i / conv.width % conv.height : i % conv.width;
     const int64_t k = axis == 0 ? tap / kernel[1] : tap % kernel[1];
     const int64_t at =
-        out * conv.window.strides[axis] + k * conv.window.dilations[axis] - conv.window.pads[axis];
+        out * conv.window.strides[axis] + k * conv.window.dilations[axis] - pads[axis];
     positions.SetDouble(i, static_cast<double>(at));
   }
   return Constant(node, std::move(positions));
@@ -337,7 +342,7 @@ Formula RegularPositions(const NodeContext& node, const DeformConvOperands& conv
 
 Result<Operands> DeformConv(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const DeformConvOperands conv, ReadDeformConv(node));
-  const int64_t batch = conv.batch;
+  const Dim& batch = conv.batch;
   const int64_t taps = conv.taps;
   const int64_t points = conv.height * conv.width;
   const int64_t group_channels = conv.channels / conv.offset_group;
@@ -348,13 +353,13 @@ Result<Operands> DeformConv(const NodeContext& node, Op) {
   }
   const Formula offsets =
       In(node, 2).Reshape({batch, conv.offset_group, taps, 2, conv.height, conv.width});
-  const std::vector<int64_t> positions{batch, conv.offset_group, taps, conv.height, conv.width};
+  const std::vector<Dim> positions{batch, conv.offset_group, taps, conv.height, conv.width};
   std::vector<Taps> axes;
   for (size_t axis = 0; axis < 2; ++axis) {
     const auto at = static_cast<int64_t>(axis);
     const Formula moved = offsets.Slice(3, at, at + 1).Reshape(positions);
-    axes.push_back(
-        LinearTapsAmongZeros(moved + RegularPositions(node, conv, axis), conv.image[axis]));
+    TUNEC_ASSIGN(const Formula regular, RegularPositions(node, conv, axis));
+    axes.push_back(LinearTapsAmongZeros(moved + regular, conv.image[axis]));
   }
   const Formula image =
       Iota(node, 0, batch * conv.offset_group).Reshape({batch, conv.offset_group, 1, 1, 1});

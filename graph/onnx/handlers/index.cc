@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <array>
 
+#include "graph/onnx/fold_sizes.h"
 #include "graph/onnx/handlers/handlers.h"
 #include "graph/onnx/handlers/positions.h"
-#include "ir/size/prove_sizes.h"
 #include "ir/size/size_text.h"
 
 namespace tunec::onnx_import {
@@ -119,9 +119,32 @@ Result<Operands> DependsOnValues(const NodeContext&, Op) {
               "the shape of its result depends on the values of its operands");
 }
 
-/// Returns the positions of a constant's nonzero elements, axis by axis. Rejects other operands.
+/// Returns whether all elements are known to be the same number, which is not 0.
+bool IsFullOfNonzero(const Operand& x) {
+  if (!x->counting) return false;
+  const auto is_zero = [](const Dim& step) { return step == Dim(0); };
+  return x->counting->first.AsConstant().value_or(0) != 0 &&
+         std::ranges::all_of(x->counting->steps, is_zero);
+}
+
+/// Returns the positions of all elements of a shape, axis by axis: [axes, elements].
+Formula AllPositions(const NodeContext& node, const OperandShape& shape) {
+  std::vector<Formula> rows;
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    std::vector<Dim> along(shape.size(), 1);
+    along[axis] = shape.list()[axis];
+    const Formula positions = Iota(node, 0, along[axis]).Reshape(along).Expand(shape);
+    rows.push_back(positions.Reshape({1, shape.Elements()}));
+  }
+  return Concat(rows, 0);
+}
+
+/// Returns the positions of a constant's nonzero elements, axis by axis. Rejects other operands,
+/// except for equal elements. Exporters write the positions of an axis in this way.
 Result<Operands> NonZero(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
+  if (!x->constant && x->rank() > 0 && IsFullOfNonzero(x))
+    return Results({AllPositions(node, x->shape)});
   if (!x->constant) return DependsOnValues(node, op);
   std::vector<int64_t> found;
   for (int64_t i = 0; i < x->constant->size(); ++i) {
@@ -150,7 +173,7 @@ Result<Operands> OneHot(const NodeContext& node, Op op) {
   Dim depth;
   if (given->sizes) {
     depth = given->sizes->front();
-    if (given->sizes->size() != 1 || !ProveAtMost(1, depth, {}))
+    if (given->sizes->size() != 1 || !IsPositive(depth))
       return Fail(ErrorCode::kUnsupported, "the depth is {}, expected a number", Print(depth));
   } else {
     TUNEC_ASSIGN(const double number, node.ConstantFloat(1));

@@ -16,6 +16,9 @@
 //
 // Few elements are ranked by counting instead: the rank of an element is the number of elements
 // that precede it in the row's order. For k = 1, reductions find the first element.
+//
+// The number of rows may be named. All numbers of rows are then sorted in the same way: lines fill
+// vectors even if there is one row, and only short rows are ranked by counting.
 #include "graph/onnx/handlers/order.h"
 
 #include <algorithm>
@@ -45,7 +48,7 @@ class Blocks {
  public:
   /// Constructs unsorted blocks from pairs [rows, length]. The positions may be [1, length] if all
   /// rows share them.
-  Blocks(const Pairs& pairs, int64_t rows, int64_t length, int64_t size)
+  Blocks(const Pairs& pairs, const Dim& rows, int64_t length, int64_t size)
       : size_(size),
         rows_(rows),
         blocks_(BlocksFor((length + size - 1) / size)),
@@ -66,14 +69,14 @@ class Blocks {
   /// Merges each two blocks into one, which has the first `size_` elements of both, sorted.
   /// Requires: blocks are sorted, and blocks() > 1.
   void Halve() {
-    const Pairs whole = Reshaped(pairs_, {Below(), above_, blocks_ * rows_});
+    const Pairs whole = Reshaped(pairs_, {Below(), above_, rows_ * blocks_});
     blocks_ /= 2;
-    const auto part = [&](int64_t begin) {
+    const auto part = [&](const Dim& begin) {
       return Each(whole,
-                  [&](const Formula& x) { return x.Slice(2, begin, begin + blocks_ * rows_); });
+                  [&](const Formula& x) { return x.Slice(2, begin, begin + rows_ * blocks_); });
     };
     const Pairs first = Reshaped(part(0), Shape());
-    const Pairs second = Reshaped(Reversed(part(blocks_ * rows_), {0, 1}), Shape());
+    const Pairs second = Reshaped(Reversed(part(rows_ * blocks_), {0, 1}), Shape());
     pairs_ = Select(Precedes(first, second), first, second);
     Widen();
     MergeBitonic(size_ / 2);
@@ -82,7 +85,7 @@ class Blocks {
   /// Returns all pairs, unsorted, as [outer, candidates, inner] with outer * inner rows.
   Pairs All() const {
     Pairs columns = Reshaped(pairs_, {1, Candidates(), rows_});
-    if (rows_ >= kLanes) return columns;
+    if (LeastRows() >= kLanes) return columns;
     return Each(columns, [](const Formula& x) { return x.Transpose({2, 1, 0}); });
   }
 
@@ -96,13 +99,15 @@ class Blocks {
 
  private:
   int64_t Below() const { return size_ / above_; }
-  int64_t Width() const { return above_ * blocks_ * rows_; }
+  Dim Width() const { return rows_ * (above_ * blocks_); }
+  /// Returns the number of rows, or 1 if it is named.
+  int64_t LeastRows() const { return rows_.AsConstant().value_or(1); }
   /// Returns the shape in which pairs are stored: tasks, lines of a task, and elements of a line.
   /// If rows fill vectors they have a separate axis, so that loading the input is only a
   /// transposition.
-  std::vector<int64_t> Shape() const {
+  std::vector<Dim> Shape() const {
     const int64_t tasks = std::min(Below(), kTasks);
-    if (rows_ < kLanes) return {tasks, Below() / tasks, Width()};
+    if (LeastRows() < kLanes) return {tasks, Below() / tasks, Width()};
     return {tasks, Below() / tasks, above_ * blocks_, rows_};
   }
 
@@ -114,7 +119,7 @@ class Blocks {
 
   int64_t AboveFor(int64_t blocks) const {
     int64_t above = 1;
-    while (above < size_ && above * blocks * rows_ < kLanes) above *= 2;
+    while (above < size_ && above * blocks * LeastRows() < kLanes) above *= 2;
     return above;
   }
 
@@ -122,9 +127,9 @@ class Blocks {
   /// input's, or one for which the transposed input has long lines.
   Pairs Load(const Pairs& pairs) const {
     const int64_t beside = above_ * blocks_;
-    const bool in_input_order = rows_ == 1 || beside >= kLanes;
+    const bool in_input_order = rows_ == Dim(1) || beside >= kLanes;
     return Each(pairs, [&](const Formula& x) {
-      const int64_t rows = x.ok() ? x.shape().list()[0].Value() : 0;
+      const Dim rows = x.ok() ? x.shape().list()[0] : 0;
       const Formula turned = in_input_order
                                  ? x.Reshape({rows, Below(), beside}).Transpose({1, 2, 0})
                                  : x.Reshape({rows, beside, Below()}).Transpose({2, 1, 0});
@@ -141,7 +146,7 @@ class Blocks {
   /// Returns for each element the one whose number differs only in the bit of value `distance`.
   Pairs Shifted(int64_t distance) const {
     const int64_t below = Below();
-    const int64_t others = Width() / above_;
+    const Dim others = rows_ * blocks_;
     if (distance < below) {
       const Pairs parts = Reshaped(pairs_, {below / (2 * distance), 2, distance, Width()});
       return Reshaped(Reversed(parts, {1}), Shape());
@@ -154,7 +159,7 @@ class Blocks {
   /// Returns for each element its mirror image within its run of 2 * `distance` elements.
   Pairs Mirrored(int64_t distance) const {
     const int64_t below = Below();
-    const int64_t others = Width() / above_;
+    const Dim others = rows_ * blocks_;
     if (distance < below) {
       const Pairs parts = Reshaped(pairs_, {below / (2 * distance), 2 * distance, Width()});
       return Reshaped(Reversed(parts, {1}), Shape());
@@ -173,13 +178,13 @@ class Blocks {
       return Not(Equal(masked, number.Number(0)));
     };
     if (distance < Below()) {
-      std::vector<int64_t> shape = Shape();
+      std::vector<Dim> shape = Shape();
       std::fill(shape.begin() + 2, shape.end(), 1);
       return bit(Below(), distance).Reshape(shape);
     }
     // There are fewer rows than lanes, because otherwise above_ would be 1.
     const Formula above = bit(above_, distance / Below()).Unsqueeze(1);
-    return above.Expand({above_, Width() / above_}).Reshape({1, 1, Width()});
+    return above.Expand({above_, rows_ * blocks_}).Reshape({1, 1, Width()});
   }
 
   /// Compares each element with its partner. The one that comes first gets the lower number.
@@ -192,7 +197,7 @@ class Blocks {
   void Widen() {
     const int64_t times = AboveFor(blocks_) / above_;
     if (times == 1) return;
-    const std::vector<int64_t> parts = {times, Below() / times, above_, blocks_ * rows_};
+    const std::vector<Dim> parts = {times, Below() / times, above_, rows_ * blocks_};
     above_ *= times;
     pairs_ = Each(pairs_, [&](const Formula& x) {
       return x.Reshape(parts).Transpose({1, 2, 0, 3}).Reshape(Shape());
@@ -200,7 +205,7 @@ class Blocks {
   }
 
   int64_t size_;
-  int64_t rows_;
+  Dim rows_;
   int64_t blocks_;
   int64_t above_;
   Pairs pairs_;  // has shape Shape()
@@ -233,23 +238,24 @@ Formula Counted(const Pairs& pairs, int64_t k) {
   return Reduced(Op::kReduceMax, Where(is_here, positions, positions.Number(0)), 2);
 }
 
-bool IsCounted(int64_t rows, int64_t length) {
-  const int64_t comparisons = MultiplySizes(rows, MultiplySizes(length, length));
-  return length <= kMostCounted || comparisons <= kMostComparisons;
+bool IsCounted(const Dim& rows, int64_t length) {
+  if (length <= kMostCounted) return true;
+  if (!rows.IsConstant()) return false;
+  return MultiplySizes(rows.Value(), MultiplySizes(length, length)) <= kMostComparisons;
 }
 
 // Rows of values along the middle axis of [outer, length, inner]. In the order of a row, the
 // greatest values come first. FirstOf and At use i32 positions [rows, n].
 struct Rows {
   Comparable x;
-  int64_t outer = 1;
+  Dim outer = 1;
   int64_t length = 1;
-  int64_t inner = 1;
+  Dim inner = 1;
 
-  int64_t Count() const { return outer * inner; }
+  Dim Count() const { return outer * inner; }
   /// Returns [outer, n, inner] as [rows, n].
   Formula Turned(const Formula& y) const {
-    const int64_t count = y.ok() ? y.shape().list()[1].Value() : 0;
+    const Dim count = y.ok() ? y.shape().list()[1] : 0;
     return y.Transpose({0, 2, 1}).Reshape({Count(), count});
   }
   /// Returns the greatest element of each piece: [rows, pieces].
@@ -269,7 +275,7 @@ struct Rows {
   }
   /// Returns the elements at `positions`: [rows, positions]. Beyond the row, returns LastValue.
   Comparable At(const Formula& positions) const {
-    const int64_t count = positions.ok() ? positions.shape().list().back().Value() : 0;
+    const Dim count = positions.ok() ? positions.shape().list().back() : 0;
     const Formula indices = positions.Reshape({outer, inner, count}).Transpose({0, 2, 1});
     const Formula taken = Turned(Taken(x.values, indices, length));
     const Formula is_inside = Less(positions, positions.Number(static_cast<double>(length)));
@@ -278,17 +284,18 @@ struct Rows {
 };
 
 Rows RowsOf(const Comparable& matrix) {
-  const auto extents = matrix.values.Extents<2>();
-  if (!extents) return {matrix};
-  const auto [rows, length] = *extents;
-  return {{matrix.values.Reshape({rows, length, 1}), matrix.nan}, rows, length, 1};
+  const auto dims = matrix.values.Dims<2>();
+  const auto length = matrix.values.Extent(1);
+  if (!dims || !length) return {matrix};
+  const Dim& rows = (*dims)[0];
+  return {{matrix.values.Reshape({rows, *length, 1}), matrix.nan}, rows, *length, 1};
 }
 
 Formula FirstOf(const Rows& rows, int64_t k);
 
 // Returns the positions of the first k pairs of each row of [rows, length]. Halves the number of
 // sorted blocks until one is left, or few enough pairs for counting.
-Formula FirstByNetwork(const Pairs& pairs, int64_t rows, int64_t length, int64_t k) {
+Formula FirstByNetwork(const Pairs& pairs, const Dim& rows, int64_t length, int64_t k) {
   const auto size = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(k)));
   Blocks blocks(pairs, rows, length, size);
   blocks.Sort();
@@ -299,7 +306,7 @@ Formula FirstByNetwork(const Pairs& pairs, int64_t rows, int64_t length, int64_t
 
 // Returns the positions of the first k pairs of each row, found by counting if IsCounted, else by
 // the network.
-Formula FirstOfPairs(const Pairs& pairs, int64_t rows, int64_t length, int64_t k) {
+Formula FirstOfPairs(const Pairs& pairs, const Dim& rows, int64_t length, int64_t k) {
   if (!IsCounted(rows, length)) return FirstByNetwork(pairs, rows, length, k);
   const Pairs columns = Each(pairs, [](const Formula& x) { return x.Unsqueeze(2); });
   return Counted(columns, k).Reshape({rows, k});
@@ -315,7 +322,7 @@ Formula Greatest(const Rows& rows) {
   return ClearLater(first).Reshape({rows.Count(), 1});
 }
 
-bool IsCut(int64_t rows, int64_t length, int64_t k) {
+bool IsCut(const Dim& rows, int64_t length, int64_t k) {
   return !IsCounted(rows, length) && length >= kLeastPieces * k;
 }
 
@@ -323,7 +330,7 @@ bool IsCut(int64_t rows, int64_t length, int64_t k) {
 // elements come first. Each of the greatest elements of these pieces is equal to, or comes before,
 // every element of the other pieces.
 Formula FirstInPieces(const Rows& rows, int64_t k, int64_t piece) {
-  const int64_t count = rows.Count();
+  const Dim count = rows.Count();
   const int64_t pieces = (rows.length + piece - 1) / piece;
   const int64_t candidates = k * piece;
   const bool is_cut = IsCut(count, candidates, k);
@@ -361,14 +368,12 @@ Formula FirstPositions(const Formula& x, int64_t axis, int64_t k, bool largest) 
   const NodeContext& node = x.node();
   const auto length = x.Extent(axis);
   if (!length) return {node, std::unexpected(length.error())};
-  const auto fixed = x.FixedShape();
-  if (!fixed) return {node, std::unexpected(fixed.error())};
-  std::vector<int64_t> shape = *fixed;
+  std::vector<Dim> shape = x.shape();
   const auto at = static_cast<size_t>(axis);
-  const int64_t outer = Product(shape, 0, at);
-  const int64_t inner = Product(shape, at + 1, shape.size());
-  const int64_t elements = MultiplySizes(MultiplySizes(outer, inner), *length);
-  if (outer < 0 || inner < 0 || elements > kMostElements) {
+  const Dim outer = x.shape().Elements(0, at);
+  const Dim inner = x.shape().Elements(at + 1);
+  const int64_t rows = (outer * inner).AsConstant().value_or(1);
+  if (!(outer * inner).IsKnown() || MultiplySizes(rows, *length) > kMostElements) {
     return {node, Fail(ErrorCode::kUnsupported, "more than {} elements in order", kMostElements)};
   }
   shape[at] = k;

@@ -12,7 +12,8 @@ namespace tunec::onnx_import {
 /// least) first. Equal elements are in the order of their positions. The result is i64 with k
 /// elements in the axis. NaN is greater than infinity. The positions of a row are always different.
 /// Requires: 0 <= axis < rank, 1 <= k <= elements of the axis. Fails if x has more than
-/// kMostElements elements. The number of comparisons does not depend on the data.
+/// kMostElements elements, or if the axis has a named size. The number of comparisons does not
+/// depend on the data.
 Formula FirstPositions(const Formula& x, int64_t axis, int64_t k, bool largest);
 
 }  // namespace tunec::onnx_import

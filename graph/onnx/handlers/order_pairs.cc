@@ -63,22 +63,25 @@ Pairs Select(const Formula& condition, const Pairs& a, const Pairs& b) {
   return {Where(condition, a.values, b.values), Where(condition, a.positions, b.positions)};
 }
 
-Pairs Reshaped(const Pairs& pairs, const std::vector<int64_t>& shape) {
+Pairs Reshaped(const Pairs& pairs, const OperandShape& shape) {
   return Each(pairs, [&](const Formula& x) { return x.Reshape(shape); });
 }
 
 Pairs Reversed(const Pairs& pairs, const std::vector<size_t>& axes) {
   return Each(pairs, [&](const Formula& x) {
     if (!x.ok()) return x;
-    std::vector<int64_t> starts(x.shape().size(), 0);
-    std::vector<int64_t> ends = x.shape().Fixed();
+    std::vector<Dim> starts(x.shape().size(), 0);
+    std::vector<Dim> ends = x.shape();
     std::vector<int64_t> steps(x.shape().size(), 1);
     for (const size_t axis : axes) {
       starts[axis] = ends[axis] - 1;
       ends[axis] = -1;
       steps[axis] = -1;
     }
-    return Apply(Op::kSlice, {x}, {{"starts", starts}, {"ends", ends}, {"steps", steps}});
+    return Apply(Op::kSlice, {x},
+                 {{"starts", SizesAttribute(std::move(starts))},
+                  {"ends", SizesAttribute(std::move(ends))},
+                  {"steps", steps}});
   });
 }
 

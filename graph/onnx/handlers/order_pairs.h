@@ -13,8 +13,9 @@ namespace tunec::onnx_import {
 /// A flag in an i32 position. Comparisons replace NaN by an infinity. The flag marks the later of
 /// the two: NaN, or the elements that are this infinity.
 inline constexpr int64_t kLater = int64_t{1} << 30;
-/// Largest number of elements of all rows together. It is less than kLater, because positions in
-/// the last piece of a row may be slightly beyond the row.
+/// Largest number of elements of all rows together, or of a row if the number of rows is named. It
+/// is less than kLater, because positions in the last piece of a row may be slightly beyond the
+/// row.
 inline constexpr int64_t kMostElements = kLater - (int64_t{1} << 15);
 /// A position after all others.
 inline constexpr int64_t kLastPosition = std::numeric_limits<int32_t>::max();
@@ -65,7 +66,7 @@ Pairs Each(const Pairs& pairs, const Move& move) {
   return {move(pairs.values), move(pairs.positions)};
 }
 
-Pairs Reshaped(const Pairs& pairs, const std::vector<int64_t>& shape);
+Pairs Reshaped(const Pairs& pairs, const OperandShape& shape);
 /// Returns the pairs with these axes reversed.
 Pairs Reversed(const Pairs& pairs, const std::vector<size_t>& axes);
 /// Returns `x` with `by` elements equal to `value` appended along an axis.

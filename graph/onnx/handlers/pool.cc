@@ -11,41 +11,38 @@ namespace {
 
 /// Returns the pads that ceil_mode adds at the ends for the last, partial window. There is no such
 /// window if it would begin in the padding after the input.
-std::vector<int64_t> CeilPads(const Window& window, const std::vector<int64_t>& sizes) {
+std::vector<Dim> CeilPads(const Window& window, const std::vector<Dim>& sizes) {
   const size_t rank = window.rank();
-  std::vector<int64_t> extra(2 * rank, 0);
+  std::vector<Dim> extra(2 * rank, 0);
   for (size_t i = 0; i < rank; ++i) {
-    const int64_t padded = sizes[i] + window.pads[i] + window.pads[i + rank];
-    const int64_t rest = padded - window.Span(i);
-    if (rest < 0) continue;  // no window fits; inference reports the error
-    int64_t last = (rest + window.strides[i] - 1) / window.strides[i];
-    if (last * window.strides[i] >= sizes[i] + window.pads[i]) --last;
-    extra[i + rank] = std::max<int64_t>(0, last * window.strides[i] + window.Span(i) - padded);
+    const Dim begin = sizes[i] + window.pads[i];
+    const Dim rest = begin + window.pads[i + rank] - window.Span(i);
+    const Dim last =
+        MinOf(Dim::CeilDiv(rest, window.strides[i]), Dim::FloorDiv(begin - 1, window.strides[i]));
+    extra[i + rank] = MaxOf(0, last * window.strides[i] - rest);
   }
   return extra;
 }
 
-void AddPads(std::vector<int64_t>& pads, const std::vector<int64_t>& extra) {
-  for (size_t i = 0; i < pads.size(); ++i) pads[i] += extra[i];
+void AddPads(std::vector<Dim>& pads, const std::vector<Dim>& extra) {
+  for (size_t i = 0; i < pads.size(); ++i) pads[i] = pads[i] + extra[i];
 }
 
 Attributes AttributesOf(const Window& window) {
   return {{"kernel", window.kernel},
           {"strides", window.strides},
-          {"pads", window.pads},
+          {"pads", SizesAttribute(window.pads)},
           {"dilations", window.dilations}};
 }
 
 /// Reads a pool's window. `extra` are the pads of ceil_mode, which the window does not include.
-Result<Window> ReadPool(const NodeContext& node, const Operand& x, std::vector<int64_t>& extra) {
+Result<Window> ReadPool(const NodeContext& node, const Operand& x, std::vector<Dim>& extra) {
   TUNEC_ASSIGN(const std::vector<Dim> sizes, SpatialSizes(x));
   TUNEC_ASSIGN(Window window, ReadWindow(node, {}));
   TUNEC_RETURN_IF_ERROR(ResolveAutoPad(node, sizes, window));
   TUNEC_ASSIGN(const int64_t ceil_mode, node.Int("ceil_mode", 0));
   extra.assign(2 * window.rank(), 0);
-  if (ceil_mode == 0) return window;
-  TUNEC_ASSIGN(const std::vector<int64_t> numbers, NodeContext::Numbers(sizes));
-  extra = CeilPads(window, numbers);
+  if (ceil_mode != 0) extra = CeilPads(window, sizes);
   return window;
 }
 
@@ -53,7 +50,7 @@ Result<Operands> MaxPool(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   if (node.HasOutput(1))
     return Fail(ErrorCode::kUnsupported, "the indices output is not supported");
-  std::vector<int64_t> extra;
+  std::vector<Dim> extra;
   TUNEC_ASSIGN(Window window, ReadPool(node, x, extra));
   AddPads(window.pads, extra);
   return One(node.Emit(op, {x}, AttributesOf(window)));
@@ -61,18 +58,19 @@ Result<Operands> MaxPool(const NodeContext& node, Op op) {
 
 Result<Operands> AveragePool(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(Operand x, node.Input(0));
-  std::vector<int64_t> extra;
+  std::vector<Dim> extra;
   TUNEC_ASSIGN(Window window, ReadPool(node, x, extra));
   TUNEC_ASSIGN(int64_t count_pads, node.Int("count_include_pad", 0));
-  const bool partial = std::ranges::any_of(extra, [](int64_t pad) { return pad > 0; });
-  if (count_pads != 0 && partial) {
+  const bool may_be_partial =
+      std::ranges::any_of(extra, [](const Dim& pad) { return pad != Dim(0); });
+  if (count_pads != 0 && may_be_partial) {
     // The average counts the given pads but not those of ceil_mode. So the given pads become zeros
     // of the input.
-    std::vector<int64_t> pads(2 * static_cast<size_t>(x->rank()), 0);
+    std::vector<Dim> pads(2 * static_cast<size_t>(x->rank()), 0);
     const size_t rank = window.rank();
     std::copy_n(window.pads.begin(), rank, pads.begin() + 2);
     std::copy_n(window.pads.begin() + rank, rank, pads.begin() + 4 + rank);
-    TUNEC_ASSIGN(x, node.Emit(Op::kPad, {x}, {{"pads", pads}}));
+    TUNEC_ASSIGN(x, node.Emit(Op::kPad, {x}, {{"pads", SizesAttribute(std::move(pads))}}));
     window.pads.assign(2 * rank, 0);
     count_pads = 0;
   }
@@ -101,7 +99,7 @@ Result<Operands> LpPool(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const int64_t p, node.Int("p", 2));
   if (p < 1) return Fail(ErrorCode::kParse, "p is {}, expected at least 1", p);
-  std::vector<int64_t> extra;
+  std::vector<Dim> extra;
   TUNEC_ASSIGN(Window window, ReadPool(node, x, extra));
   AddPads(window.pads, extra);
   Attributes attributes = AttributesOf(window);

@@ -13,10 +13,15 @@
 namespace tunec::onnx_import {
 namespace {
 
-/// Output sizes and the scales that map coordinates, one of each per axis.
+/// Output sizes and the scales that map coordinates, one of each per axis. There are no scales if
+/// they are quotients of named sizes.
 struct Target {
   std::vector<Dim> shape;
   std::vector<double> scales;
+
+  bool HasScaleBelowOne() const {
+    return std::ranges::any_of(scales, [](double scale) { return scale < 1; });
+  }
 };
 
 constexpr double kMostSize = 1 << 24;
@@ -63,49 +68,41 @@ Result<Target> FromScales(const Operand& x, const std::vector<double>& scales) {
   return target;
 }
 
-/// Returns sizes and scales if a size is named and all sizes are multiples of the operand's. Then
-/// the scales are integers. Returns nullopt for other sizes.
-std::optional<Target> FromMultiples(const Operand& x, const std::vector<int64_t>& axes,
-                                    const std::vector<Dim>& sizes) {
-  if (OperandShape(sizes).IsFixed() && x->shape.IsFixed()) return std::nullopt;
-  Target target{x->shape, std::vector<double>(x->shape.size(), 1)};
-  for (size_t i = 0; i < axes.size(); ++i) {
-    const auto axis = static_cast<size_t>(axes[i]);
-    const Dim scale = Dim::FloorDiv(sizes[i], x->shape.list()[axis]);
-    if (!scale.IsConstant() || scale.Value() < 1 || x->shape.list()[axis] * scale != sizes[i])
-      return std::nullopt;
-    target.shape[axis] = sizes[i];
-    target.scales[axis] = static_cast<double>(scale.Value());
-  }
-  return target;
+/// Returns the factor by which an axis changes, or nullopt if it depends on named sizes.
+std::optional<double> ScaleOf(const Dim& from, const Dim& size) {
+  if (from.IsConstant() && size.IsConstant())
+    return static_cast<double>(size.Value()) / static_cast<double>(from.Value());
+  const Dim scale = Dim::FloorDiv(size, from);
+  if (!scale.IsConstant() || scale.Value() < 1 || from * scale != size) return std::nullopt;
+  return static_cast<double>(scale.Value());
 }
 
-/// Returns sizes and scales. The policy not_larger gives all `axes` the smallest of their scales,
-/// and the policy not_smaller the largest.
+/// Returns sizes, and scales if no scale depends on named sizes. The policy not_larger gives all
+/// `axes` the smallest of their scales, and the policy not_smaller the largest.
 Result<Target> FromSizes(const NodeContext& node, const Operand& x,
-                         const std::vector<int64_t>& axes, const std::vector<Dim>& given,
+                         const std::vector<int64_t>& axes, const std::vector<Dim>& sizes,
                          const std::string& policy) {
-  if (given.size() != axes.size()) {
-    return Fail(ErrorCode::kInvalidArgument, "{} sizes, expected {}", given.size(), axes.size());
+  if (sizes.size() != axes.size()) {
+    return Fail(ErrorCode::kInvalidArgument, "{} sizes, expected {}", sizes.size(), axes.size());
   }
   Target target{x->shape, std::vector<double>(x->shape.size(), 1)};
-  if (policy == "stretch") {
-    if (const std::optional<Target> whole = FromMultiples(x, axes, given)) return *whole;
-  }
-  TUNEC_ASSIGN(const std::vector<int64_t> sizes, NodeContext::Numbers(given));
   std::optional<double> common;
+  bool has_scales = true;
   for (size_t i = 0; i < axes.size(); ++i) {
     const auto axis = static_cast<size_t>(axes[i]);
-    TUNEC_ASSIGN(const int64_t extent, node.Extent(x, axes[i]));
-    if (sizes[i] < 1 || static_cast<double>(sizes[i]) > kMostSize || extent < 1) {
-      return Fail(ErrorCode::kInvalidArgument, "size {} of axis {} is out of range", sizes[i],
-                  axis);
+    const Dim& extent = x->shape.list()[axis];
+    const int64_t size = sizes[i].AsConstant().value_or(1);
+    if (size < 1 || static_cast<double>(size) > kMostSize || extent.AsConstant().value_or(1) < 1) {
+      return Fail(ErrorCode::kInvalidArgument, "size {} of axis {} is out of range",
+                  Print(sizes[i]), axis);
     }
-    const double scale = static_cast<double>(sizes[i]) / static_cast<double>(extent);
+    if (policy != "stretch") TUNEC_RETURN_IF_ERROR(NodeContext::Numbers({extent, sizes[i]}));
+    const std::optional<double> scale = ScaleOf(extent, sizes[i]);
     target.shape[axis] = sizes[i];
-    target.scales[axis] = scale;
-    if (policy == "not_larger") common = std::min(common.value_or(scale), scale);
-    if (policy == "not_smaller") common = std::max(common.value_or(scale), scale);
+    target.scales[axis] = scale.value_or(1);
+    has_scales = has_scales && scale.has_value();
+    if (policy == "not_larger") common = std::min(common.value_or(*scale), *scale);
+    if (policy == "not_smaller") common = std::max(common.value_or(*scale), *scale);
   }
   for (size_t i = 0; common && i < axes.size(); ++i) {
     const auto axis = static_cast<size_t>(axes[i]);
@@ -114,6 +111,7 @@ Result<Target> FromSizes(const NodeContext& node, const Operand& x,
     target.scales[axis] = *common;
     target.shape[axis] = static_cast<int64_t>(std::floor(size + 0.5));
   }
+  if (!has_scales) target.scales.clear();
   return target;
 }
 
@@ -181,21 +179,21 @@ Result<Attributes> Manner(const NodeContext& node, const Target& target) {
       node.Choice("nearest_mode", {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"}));
   if (!chooses) {
     coordinate = "asymmetric";
-    const bool shrinks = std::ranges::any_of(target.scales, [](double scale) { return scale < 1; });
-    nearest = shrinks ? "ceil" : "floor";
+    nearest = target.HasScaleBelowOne() ? "ceil" : "floor";
   }
   TUNEC_ASSIGN(const double cubic, node.Float("cubic_coeff_a", -0.75));
   if (!std::isfinite(cubic))
     return Fail(ErrorCode::kInvalidArgument, "cubic_coeff_a is {}, expected a finite number",
                 cubic);
   TUNEC_ASSIGN(const int64_t exclude, node.Int("exclude_outside", 0));
-  return Attributes{{"shape", SizesAttribute(target.shape)},
-                    {"scales", target.scales},
+  Attributes manner{{"shape", SizesAttribute(target.shape)},
                     {"mode", mode},
                     {"coordinate", coordinate},
                     {"nearest_mode", nearest},
                     {"cubic_a", cubic},
                     {"exclude_outside", exclude}};
+  if (!target.scales.empty()) manner.emplace("scales", target.scales);
+  return manner;
 }
 
 Result<WindowResize> ReadWindowResize(const NodeContext& node, const Operand& x,
@@ -203,9 +201,12 @@ Result<WindowResize> ReadWindowResize(const NodeContext& node, const Operand& x,
   const auto text = [&](std::string_view name) {
     return std::get<std::string>(manner.find(name)->second);
   };
-  TUNEC_ASSIGN(const std::vector<int64_t> shape, NodeContext::Numbers(target.shape));
+  if (target.scales.empty()) {
+    return Fail(ErrorCode::kUnsupported, "{}, and its scales depend on named sizes",
+                node.Describe(x));
+  }
   WindowResize resize{
-      .shape = shape,
+      .shape = target.shape,
       .scales = target.scales,
       .mode = text("mode"),
       .nearest_mode = text("nearest_mode"),
@@ -236,12 +237,12 @@ Result<Operands> Resize(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(const Target target,
                node.node().op_type == "Upsample" ? UpsampleTarget(node, x) : ResizeTarget(node, x));
   TUNEC_ASSIGN(const int64_t antialias, node.Int("antialias", 0));
-  const bool shrinks = std::ranges::any_of(target.scales, [](double scale) { return scale < 1; });
+  const bool may_shrink = target.scales.empty() || target.HasScaleBelowOne();
   TUNEC_ASSIGN(Attributes attributes, Manner(node, target));
   const std::string& mode = std::get<std::string>(attributes.at("mode"));
   const bool excludes = mode == "cubic" && std::get<int64_t>(attributes.at("exclude_outside")) != 0;
   const bool crops = std::get<std::string>(attributes.at("coordinate")) == "tf_crop_and_resize";
-  if (crops || excludes || (antialias != 0 && shrinks && mode != "nearest")) {
+  if (crops || excludes || (antialias != 0 && may_shrink && mode != "nearest")) {
     TUNEC_ASSIGN(WindowResize resize, ReadWindowResize(node, x, target, attributes));
     resize.antialias = antialias != 0;
     TUNEC_ASSIGN(const Formula y, ResizeByWindows(Formula(node, x), resize));

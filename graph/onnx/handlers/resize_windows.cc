@@ -110,12 +110,19 @@ bool IsOutside(const WindowResize& resize, const Axis& axis, double x) {
          !(x >= 0 && x <= static_cast<double>(axis.from - 1));
 }
 
-Axis AxisOf(const WindowResize& resize, const std::vector<int64_t>& shape, size_t d) {
-  Axis axis{.from = shape[d], .to = resize.shape[d], .scale = resize.scales[d]};
+/// Returns axis `d`, or nullopt if it is unchanged. Fails with kUnsupported for a named size.
+Result<std::optional<Axis>> AxisOf(const WindowResize& resize, const OperandShape& from, size_t d) {
+  Axis axis{.scale = resize.scales[d]};
   if (!resize.roi.empty()) {
     axis.begin = resize.roi[d];
-    axis.end = resize.roi[d + shape.size()];
+    axis.end = resize.roi[d + from.size()];
   }
+  const Dim& extent = from.list()[d];
+  if (extent == resize.shape[d] && axis.scale == 1 && axis.begin == 0 && axis.end == 1)
+    return std::nullopt;
+  TUNEC_ASSIGN(const std::vector<int64_t> extents, NodeContext::Numbers({extent, resize.shape[d]}));
+  axis.from = extents[0];
+  axis.to = extents[1];
   return axis;
 }
 
@@ -158,7 +165,7 @@ DataType SumType(const WindowResize& resize, DataType type) {
 Result<Formula> ResizeByWindows(const Formula& x, const WindowResize& resize) {
   if (!x.ok()) return std::unexpected(x.value().error());
   const NodeContext& node = x.node();
-  TUNEC_ASSIGN(const std::vector<int64_t> from, x.FixedShape());
+  const OperandShape from = x.shape();
   if (from.size() != resize.shape.size()) {
     return Fail(ErrorCode::kInvalidArgument, "{} sizes for rank {}", resize.shape.size(),
                 from.size());
@@ -166,9 +173,9 @@ Result<Formula> ResizeByWindows(const Formula& x, const WindowResize& resize) {
   Formula y = x.Cast(SumType(resize, x.type()));
   std::optional<Formula> outside;
   for (size_t d = 0; d < resize.shape.size(); ++d) {
-    const Axis axis = AxisOf(resize, from, d);
-    const bool whole = axis.from == axis.to && axis.scale == 1 && axis.begin == 0 && axis.end == 1;
-    if (whole) continue;
+    TUNEC_ASSIGN(const std::optional<Axis> changed, AxisOf(resize, from, d));
+    if (!changed) continue;
+    const Axis& axis = *changed;
     if (axis.from < 1 || TapsOf(resize, axis) > kMostTaps) {
       return Fail(ErrorCode::kUnsupported, "an axis of {} resized to {} in this way", axis.from,
                   axis.to);

@@ -11,7 +11,7 @@
 namespace tunec::onnx_import {
 
 struct WindowResize {
-  std::vector<int64_t> shape;  // shape of the result
+  std::vector<Dim> shape;  // shape of the result
   std::vector<double> scales;
   std::string mode;  // nearest, linear, cubic
   std::string nearest_mode;
@@ -23,8 +23,8 @@ struct WindowResize {
   double extrapolation = 0;
 };
 
-/// Returns the resized image. Fails with kUnsupported if a changed axis is empty or has too many
-/// taps.
+/// Returns the resized image. Fails with kUnsupported if a changed axis is empty, has a named size
+/// or has too many taps.
 Result<Formula> ResizeByWindows(const Formula& x, const WindowResize& resize);
 
 }  // namespace tunec::onnx_import

@@ -18,15 +18,14 @@ Formula WithTapAxis(const Formula& x, size_t before, size_t behind) {
 
 }  // namespace
 
-Taps LinearTapsAmongZeros(const Formula& position, int64_t extent) {
+Taps LinearTapsAmongZeros(const Formula& position, const Dim& extent) {
   const Formula floor = Apply(Op::kFloor, {position});
   const Formula fraction = position - floor;
   const Formula index = Concat({floor.Unsqueeze(-1), (floor + 1).Unsqueeze(-1)}, position.rank());
   const Formula weight =
       Concat({(1 - fraction).Unsqueeze(-1), fraction.Unsqueeze(-1)}, position.rank());
-  const auto last = static_cast<double>(extent - 1);
   const Formula inside =
-      And(LessOrEqual(index.Number(0), index), LessOrEqual(index, index.Number(last)));
+      And(LessOrEqual(index.Number(0), index), LessOrEqual(index, index.Size(extent - 1)));
   return {ClampedIndex(index, extent - 1), Where(inside, weight, weight.Number(0))};
 }
 

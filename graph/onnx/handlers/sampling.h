@@ -16,7 +16,7 @@ struct Taps {
 };
 
 /// Returns the taps of linear interpolation at `position`. Elements outside the axis are zeros.
-Taps LinearTapsAmongZeros(const Formula& position, int64_t extent);
+Taps LinearTapsAmongZeros(const Formula& position, const Dim& extent);
 
 /// Returns the weighted elements of x, [n, c, d1, ...], at all combinations of taps. `image` is i64
 /// and selects one of the n images. The result's shape is the broadcast of `image` with the taps'

@@ -137,6 +137,7 @@ Result<Operands> MaxUnpool(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const Operand indices, node.Input(1));
   TUNEC_ASSIGN(const Window window, ReadWindow(node, {}));
+  TUNEC_ASSIGN(const std::vector<int64_t> pads, NodeContext::Numbers(window.pads));
   const size_t rank = window.rank();
   TUNEC_ASSIGN(const std::vector<int64_t> x_shape, node.Shape(x));
   const std::vector<int64_t> sizes(x_shape.begin() + std::min<int64_t>(2, x->rank()),
@@ -147,8 +148,8 @@ Result<Operands> MaxUnpool(const NodeContext& node, Op) {
   }
   std::vector<int64_t> shape(x_shape.begin(), x_shape.begin() + std::min<int64_t>(2, x->rank()));
   for (size_t i = 0; i < rank; ++i) {
-    shape.push_back(MultiplySizes(sizes[i] - 1, window.strides[i]) + window.kernel[i] -
-                    window.pads[i] - window.pads[i + rank]);
+    shape.push_back(MultiplySizes(sizes[i] - 1, window.strides[i]) + window.kernel[i] - pads[i] -
+                    pads[i + rank]);
   }
   std::vector<int64_t> output_shape = shape;
   if (node.HasInput(2)) {

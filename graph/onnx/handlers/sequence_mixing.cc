@@ -161,9 +161,10 @@ Result<Operands> CausalConvWithState(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const Operand weight, node.Input(1));
   TUNEC_ASSIGN(const std::string activation, node.Choice("activation", {"none", "silu", "swish"}));
-  TUNEC_ASSIGN(const auto extents, node.Extents<3>(x));
+  TUNEC_ASSIGN(const auto dims, node.Dims<3>(x));
+  TUNEC_ASSIGN(const int64_t channels, node.Extent(x, 1));
   TUNEC_ASSIGN(const auto weight_extents, node.Extents<3>(weight));
-  const auto [batch, channels, sequence] = extents;
+  const Dim &batch = dims[0], &sequence = dims[2];
   const int64_t past_length = std::max<int64_t>(0, weight_extents[2] - 1);
   const Formula input(node, x);
   const Formula past =
@@ -172,9 +173,8 @@ Result<Operands> CausalConvWithState(const NodeContext& node, Op) {
   std::vector<Formula> operands{padded, In(node, 1)};
   if (node.HasInput(2)) operands.push_back(In(node, 2));
   const Formula y = Apply(Op::kConv, operands, {{"group", channels}});
-  const int64_t length = past_length + sequence;
   return Results({activation == "none" ? y : Apply(Op::kSilu, {y}),
-                  padded.Slice(2, length - past_length, length)});
+                  padded.Slice(2, sequence, sequence + past_length)});
 }
 
 constexpr auto kHandlers = std::to_array<Handler>({

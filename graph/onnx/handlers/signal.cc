@@ -192,8 +192,8 @@ Result<Operands> Stft(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand input, node.Input(0));
   TUNEC_ASSIGN(const int64_t step, node.ConstantInt(1));
   TUNEC_ASSIGN(const int64_t onesided, node.Int("onesided", 1));
-  TUNEC_ASSIGN(const auto extents, node.Extents<3>(input));
-  const int64_t samples = extents[1];
+  TUNEC_RETURN_IF_ERROR(node.RequireRank(input, 3, 3));
+  TUNEC_ASSIGN(const int64_t samples, node.Extent(input, 1));
   int64_t length = samples;
   if (node.HasInput(2)) {
     TUNEC_ASSIGN(const auto window, node.Extents<1>(node.OptionalInput(2)));

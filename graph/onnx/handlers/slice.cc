@@ -68,11 +68,9 @@ struct AxisSlice {
   int64_t step = 1;
 };
 
-/// Returns the greatest of `least` and the smallest of `bound` and `most`. Leaves out an operand
-/// that provably has no effect.
+/// Returns the greatest of `least` and the smallest of `bound` and `most`.
 Dim Clamped(const Dim& bound, const Dim& least, const Dim& most) {
-  const Dim low = ProveAtMost(bound, most, {}) ? bound : Dim::Min(bound, most);
-  return ProveAtMost(least, low, {}) ? low : Dim::Max(least, low);
+  return MaxOf(least, MinOf(bound, most));
 }
 
 /// Returns a bound counted from the front. A negative bound is counted from the end. Bounds beyond
@@ -187,15 +185,23 @@ Result<Operands> Split(const NodeContext& node, Op op) {
         Decide({Kind::kAtMost, starts[at] + size, extent}, {}) == Decision::kFalse) {
       return Fail(ErrorCode::kInvalidArgument, "parts exceed the axis of size {}", Print(extent));
     }
-    ends[at] = starts[at] + size;
+    const Dim end = starts[at] + size;
+    // The last part ends with the axis. If its size may differ, a reshape assumes equal sizes.
+    const bool is_assumed =
+        &size == &sizes.back() && Decide({Kind::kEqual, end, extent}, {}) == Decision::kOpen;
+    ends[at] = is_assumed ? extent : end;
     TUNEC_ASSIGN(
-        const Operand part,
+        Operand part,
         node.Emit(op, {x}, {{"starts", SizesAttribute(starts)}, {"ends", SizesAttribute(ends)}}));
+    if (is_assumed) {
+      std::vector<Dim> shape = part->shape;
+      shape[at] = size;
+      TUNEC_ASSIGN(part, node.Reshape(part, shape));
+    }
     outputs.push_back(part);
-    starts[at] = ends[at];
+    starts[at] = end;
   }
-  TUNEC_ASSIGN(const bool covers, node.AreEqual(starts[at], extent));
-  if (!covers) {
+  if (!MayBeEqual({starts[at]}, {extent})) {
     return Fail(ErrorCode::kInvalidArgument, "parts cover {} of the axis of size {}",
                 Print(starts[at]), Print(extent));
   }

@@ -18,6 +18,12 @@ Status Check(const std::vector<int64_t>& values, std::string_view name, size_t c
 
 }  // namespace
 
+void Window::SetPads(size_t axis, const Dim& total, bool is_upper) {
+  const Dim half = Dim::FloorDiv(total, 2);
+  pads[axis] = is_upper ? half : total - half;
+  pads[axis + rank()] = total - pads[axis];
+}
+
 Result<Window> ReadWindow(const NodeContext& node, const std::vector<int64_t>& kernel) {
   Window window;
   TUNEC_ASSIGN(window.kernel, node.Ints("kernel_shape", kernel));
@@ -28,11 +34,12 @@ Result<Window> ReadWindow(const NodeContext& node, const std::vector<int64_t>& k
   const size_t rank = window.kernel.size();
   TUNEC_ASSIGN(window.strides, node.Ints("strides", std::vector<int64_t>(rank, 1)));
   TUNEC_ASSIGN(window.dilations, node.Ints("dilations", std::vector<int64_t>(rank, 1)));
-  TUNEC_ASSIGN(window.pads, node.Ints("pads", std::vector<int64_t>(2 * rank, 0)));
+  TUNEC_ASSIGN(const auto pads, node.Ints("pads", std::vector<int64_t>(2 * rank, 0)));
   TUNEC_RETURN_IF_ERROR(Check(window.kernel, "kernel_shape", rank, 1));
   TUNEC_RETURN_IF_ERROR(Check(window.strides, "strides", rank, 1));
   TUNEC_RETURN_IF_ERROR(Check(window.dilations, "dilations", rank, 1));
-  TUNEC_RETURN_IF_ERROR(Check(window.pads, "pads", 2 * rank, 0));
+  TUNEC_RETURN_IF_ERROR(Check(pads, "pads", 2 * rank, 0));
+  window.pads.assign(pads.begin(), pads.end());
   return window;
 }
 
@@ -58,12 +65,7 @@ Status ResolveAutoPad(const NodeContext& node, const std::vector<Dim>& sizes, Wi
   for (size_t i = 0; i < rank; ++i) {
     const Dim outputs = Dim::CeilDiv(sizes[i], window.strides[i]);
     const Dim covered = (outputs - 1) * window.strides[i] + window.Span(i);
-    TUNEC_ASSIGN(const std::vector<int64_t> all,
-                 NodeContext::Numbers({Dim::Max(0, covered - sizes[i])}));
-    const int64_t missing = all.front();
-    const int64_t smaller = missing / 2;
-    window.pads[i] = mode == "SAME_UPPER" ? smaller : missing - smaller;
-    window.pads[i + rank] = missing - window.pads[i];
+    window.SetPads(i, MaxOf(0, covered - sizes[i]), mode == "SAME_UPPER");
   }
   return {};
 }

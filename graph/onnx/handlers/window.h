@@ -16,11 +16,13 @@ struct Window {
   std::vector<int64_t> kernel;
   std::vector<int64_t> strides;
   std::vector<int64_t> dilations;
-  std::vector<int64_t> pads;
+  std::vector<Dim> pads;
 
   size_t rank() const { return kernel.size(); }
   /// Returns the number of elements that the dilated kernel spans.
   int64_t Span(size_t axis) const { return (kernel[axis] - 1) * dilations[axis] + 1; }
+  /// Divides pads between both ends of an axis. The smaller half is at the beginning if `is_upper`.
+  void SetPads(size_t axis, const Dim& total, bool is_upper);
 };
 
 /// Reads kernel_shape, strides, dilations and pads, and checks their lengths and ranges. If
@@ -31,7 +33,6 @@ Result<Window> ReadWindow(const NodeContext& node, const std::vector<int64_t>& k
 Result<std::vector<Dim>> SpatialSizes(const Operand& x);
 
 /// Sets pads from auto_pad, for windows that slide over `sizes`. NOTSET leaves the pads unchanged.
-/// Fails with kUnsupported if the pads depend on named sizes.
 Status ResolveAutoPad(const NodeContext& node, const std::vector<Dim>& sizes, Window& window);
 
 }  // namespace tunec::onnx_import

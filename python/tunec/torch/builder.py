@@ -14,7 +14,8 @@ from .infer import BOOLEAN, broadcast, infer
 from .sizes import Conditions, NeedsNumber, Size, SizeNumber, are_same, is_same, numbers_of
 
 # Attributes that may contain named sizes.
-_SIZES = frozenset(("shape", "starts", "ends", "repeats", "depth", "start", "limit"))
+_SIZES = frozenset(("shape", "starts", "ends", "repeats", "depth", "start", "limit", "pads",
+                    "kernel", "causal_offset"))
 _MOST_INLINE = 64  # largest element count of a constant in the text
 
 
@@ -197,8 +198,7 @@ class GraphBuilder:
             raise Rejected(f"{op} of booleans")
         for name, value in attributes.items():
             values = value if isinstance(value, (list, tuple)) else [value]
-            takes_sizes = name in _SIZES or (op, name) == ("pad", "pads")
-            if not takes_sizes and any(isinstance(number, Size) for number in values):
+            if name not in _SIZES and any(isinstance(number, Size) for number in values):
                 raise NeedsNumber(f"a size as {name} of {op}")
         shapes = [None if x is None else x.shape for x in operands]
         elements = [None if x is None else x.element for x in operands]

@@ -70,9 +70,8 @@ std::optional<CheckResult> CheckRun(const tunec::SizedModel& model, const Graph&
 }  // namespace
 
 SizedRuns DrawRuns(uint64_t seed, size_t dimensions) {
-  constexpr int64_t kMost = 40;
   Random random(StreamSeed(seed, "runs"));
-  const auto size = [&] { return 1 + static_cast<int64_t>(random.Below(kMost)); };
+  const auto size = [&] { return 1 + static_cast<int64_t>(random.Below(kGreatestSize)); };
   SizedRuns drawn;
   for (size_t d = 0; d < dimensions; ++d) {
     ListedSizes& listed = drawn.listed.emplace_back();

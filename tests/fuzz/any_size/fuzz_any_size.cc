@@ -23,8 +23,7 @@ std::string Describe(uint64_t seed) {
   for (const ListedSizes& listed : DrawRuns(seed, source.dimensions.size()).listed)
     text +=
         fmt::format("listed {}{}; ", fmt::join(listed.sizes, ","), listed.exact ? "" : " and less");
-  const Result<Graph> graph = source.graph_at(source.example);
-  return graph ? fmt::format("{}\n{}", text, Print(*graph)) : text;
+  return source.named ? fmt::format("{}\n{}", text, Print(*source.named)) : text;
 }
 
 struct OutcomeCounts {

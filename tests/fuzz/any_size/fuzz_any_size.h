@@ -6,7 +6,7 @@
 namespace tunec::fuzz {
 
 /// Checks random models. Prints the rejections by reason, and each wrong result with the listed
-/// sizes and the graph at the example sizes. Returns 1 if a result is wrong, else 0.
+/// sizes and the graph with named sizes. Returns 1 if a result is wrong, else 0.
 int FuzzAnySize(const FuzzOptions& options);
 
 }  // namespace tunec::fuzz

@@ -6,39 +6,23 @@
 #include <array>
 #include <utility>
 
+#include "graph/specialize.h"
 #include "support/random.h"
 #include "tests/fuzz/random_values.h"
 
 namespace tunec::fuzz {
 namespace {
 
-constexpr int64_t kMostElements = 200000;
+constexpr int64_t kMostElements = 50000;
 constexpr std::array<const char*, 2> kNames = {"n", "m"};
 
-size_t DimensionsOf(uint64_t seed) { return 1 + seed % kNames.size(); }
-
-std::vector<int64_t> SizesIn(const OpenShape& shape) {
-  std::vector<int64_t> sizes;
-  for (const OpenAxisSize& axis : shape) sizes.push_back(axis.size);
-  return sizes;
-}
-
-ValueType TypeOf(const OpenShape& shape) {
-  ValueType type{DataType::kF32, {}};
-  for (const OpenAxisSize& axis : shape) type.dims.emplace_back(axis.size);
-  return type;
-}
-
-/// Returns the dynamic axes of the inputs, whose names list the axes. For example, "x3_n__m" has
-/// two constant axes between the dynamic axes n and m.
 std::vector<OpenAxis> OpenAxesOf(const Graph& graph) {
   std::vector<OpenAxis> open;
   for (size_t i = 0; i < graph.inputs().size(); ++i) {
-    const std::string& name = graph.value(graph.inputs()[i]).name;
-    const std::string axes = name.substr(name.find('_') + 1);
-    for (size_t a = 0; a < axes.size(); ++a) {
-      if (axes[a] != '_')
-        open.push_back({static_cast<int>(i), static_cast<int>(a), std::string(1, axes[a])});
+    const std::vector<Dim>& dims = graph.value(graph.inputs()[i]).type.dims;
+    for (size_t a = 0; a < dims.size(); ++a) {
+      if (const auto name = dims[a].AsName())
+        open.push_back({static_cast<int>(i), static_cast<int>(a), *name});
     }
   }
   return open;
@@ -46,121 +30,111 @@ std::vector<OpenAxis> OpenAxesOf(const Graph& graph) {
 
 }  // namespace
 
-OpenAxisSize Number(int64_t size) { return {std::to_string(size), size, 0}; }
-
 SizedSource OpenModel(uint64_t seed) {
   SizedSource source;
-  source.graph_at = [seed](const Sizes& sizes) { return OpenBuilder(seed, sizes).Make(); };
-  for (size_t d = 0; d < DimensionsOf(seed); ++d) source.dimensions.emplace_back(kNames[d]);
+  const size_t dimensions = 1 + seed % kNames.size();
+  source.dimensions.assign(kNames.begin(), kNames.begin() + dimensions);
+  const Result<Graph> named = OpenBuilder(seed, dimensions).Make();
+  source.graph_at = [named, dimensions](const Sizes& sizes) -> Result<Graph> {
+    if (!named) return named;
+    SizeValues values;
+    for (size_t d = 0; d < dimensions; ++d) values[kNames[d]] = sizes[d];
+    return Specialize(*named, values);
+  };
+  if (!named) return source;
+  source.named = *named;
   Random random(StreamSeed(seed, "example"));
-  for (int tries = 0; tries < 20; ++tries) {
+  for (int tries = 0; tries < 20 && source.open.empty(); ++tries) {
     source.example.clear();
-    for (size_t d = 0; d < source.dimensions.size(); ++d)
+    for (size_t d = 0; d < dimensions; ++d)
       source.example.push_back(2 + static_cast<int64_t>(random.Below(15)));
-    const Result<Graph> graph = source.graph_at(source.example);
-    if (!graph) continue;
-    source.open = OpenAxesOf(*graph);
-    break;
+    if (source.graph_at(source.example)) source.open = OpenAxesOf(*named);
   }
   return source;
 }
 
-OpenBuilder::OpenBuilder(uint64_t seed, const Sizes& sizes) : Draws(seed), sizes_(sizes) {}
+OpenBuilder::OpenBuilder(uint64_t seed, size_t dimensions) : Draws(seed), dimensions_(dimensions) {}
 
 Result<Graph> OpenBuilder::Make() && {
   OpenShape first;
-  for (size_t d = 0; d < sizes_.size(); ++d) first.push_back(Dimension(d));
+  for (size_t d = 0; d < dimensions_; ++d) first.push_back(Dim::Named(kNames[d]));
   for (int64_t more = Between(0, 4 - std::ssize(first)); more > 0; --more)
-    first.insert(first.begin() + Below(std::ssize(first) + 1),
-                 Number(OneOf<int64_t>({1, 2, 3, 4})));
+    first.insert(first.begin() + Below(std::ssize(first) + 1), OneOf<int64_t>({1, 2, 3, 4}));
   Input(first);
   const std::span<const OpenRecipe> recipes = OpenRecipes();
   for (int64_t more = Between(1, 6); more > 0 && status_; --more)
     recipes[static_cast<size_t>(Below(std::ssize(recipes)))](*this);
-  if (!status_) return std::unexpected(status_.error());
+  TUNEC_RETURN_IF_ERROR(status_);
   ChooseOutputs();
   return std::move(builder_).Build();
 }
 
 void OpenBuilder::ChooseOutputs() {
-  std::vector<ValueId> outputs;
-  for (const Known& known : values_)
-    if (!known.is_leaf && !known.is_read) outputs.push_back(known.id);
-  if (outputs.empty()) outputs.push_back(values_.back().id);
+  const ValueUsers users(builder_.graph());
+  std::vector<ValueId> outputs = operands_;
+  std::erase_if(outputs, [&](ValueId value) {
+    return !users[value].empty() || builder_.graph().producer(value).op == Op::kInput;
+  });
+  if (outputs.empty()) outputs.push_back(operands_.back());
   for (const ValueId output : outputs) builder_.AddOutput(output);
 }
 
-OpenAxisSize OpenBuilder::Dimension(size_t d) const { return {kNames[d], sizes_[d], 1}; }
+Dim OpenBuilder::AnyDimension() {
+  return Dim::Named(kNames[static_cast<size_t>(Below(static_cast<int64_t>(dimensions_)))]);
+}
 
-size_t OpenBuilder::Operand(int64_t least_rank) {
-  std::vector<size_t> fit;
-  for (size_t v = 0; v < values_.size(); ++v)
-    if (!values_[v].is_leaf && RankOf(v) >= least_rank) fit.push_back(v);
-  if (!fit.empty() && Chance(80)) return Chance(60) ? fit.back() : fit[Below(std::ssize(fit))];
+ValueId OpenBuilder::Operand(int64_t least_rank) {
+  std::vector<ValueId> fit;
+  for (const ValueId value : operands_)
+    if (RankOf(value) >= least_rank) fit.push_back(value);
+  if (!fit.empty() && Chance(80))
+    return Chance(60) ? fit.back() : fit[static_cast<size_t>(Below(std::ssize(fit)))];
   OpenShape shape = {AnyDimension()};
   while (std::ssize(shape) < std::max<int64_t>(least_rank, 1) || Chance(30)) {
     if (shape.size() == 4) break;
-    shape.insert(shape.begin() + Below(std::ssize(shape) + 1),
-                 Number(OneOf<int64_t>({1, 2, 3, 4})));
+    shape.insert(shape.begin() + Below(std::ssize(shape) + 1), OneOf<int64_t>({1, 2, 3, 4}));
   }
   return Input(shape);
 }
 
-size_t OpenBuilder::AddKnown(Known known) {
-  int64_t elements = 1;
-  for (const OpenAxisSize& axis : known.shape) elements *= axis.size;
-  if (status_ && elements > kMostElements) status_ = Fail(ErrorCode::kUnsupported, "too large");
-  if (status_ && builder_.TypeOf(known.id).Shape() != SizesIn(known.shape))
-    status_ =
-        Fail(ErrorCode::kInternal, "{} is not as reckoned", builder_.graph().value(known.id).name);
-  values_.push_back(std::move(known));
-  return values_.size() - 1;
+bool OpenBuilder::IsSmall(const OpenShape& shape) const {
+  Dim elements = 1;
+  for (const Dim& dim : shape) elements = elements * dim;
+  const SizeValues greatest = {{kNames[0], kGreatestSize}, {kNames[1], kGreatestSize}};
+  return Evaluate(elements, greatest).value_or(kMostElements + 1) <= kMostElements;
 }
 
-size_t OpenBuilder::Input(const OpenShape& shape) {
-  std::string name = fmt::format("x{}_", values_.size());
-  for (const OpenAxisSize& axis : shape) name += axis.degree == 0 ? "_" : axis.formula;
-  const auto id = builder_.AddInput(name, TypeOf(shape));
-  if (id) return AddKnown({*id, shape, /*is_leaf=*/false, /*is_read=*/true});
-  return Stop(id.error(), shape);
+ValueId OpenBuilder::Input(const OpenShape& shape) {
+  return operands_.emplace_back(
+      *builder_.AddInput(fmt::format("x{}", operands_.size()), {DataType::kF32, shape}));
 }
 
-size_t OpenBuilder::Constant(const OpenShape& shape,
-                             const std::function<double(const Ints&)>& element) {
-  Array array(DataType::kF32, SizesIn(shape));
-  ForEachPosition(array.shape(),
-                  [&](const Ints& position, int64_t i) { array.SetDouble(i, element(position)); });
-  return AddKnown({builder_.AddConstant("c", std::move(array)), shape, /*is_leaf=*/true});
+ValueId OpenBuilder::Weight(const Ints& shape) {
+  return builder_.AddConstant("w",
+                              RandomElements(DataType::kF32, shape, Values::kOrdinary, random()));
 }
 
-size_t OpenBuilder::Weight(const Ints& shape) {
-  OpenShape numbers;
-  for (const int64_t size : shape) numbers.push_back(Number(size));
-  return AddKnown({builder_.AddConstant(
-                       "w", RandomElements(DataType::kF32, shape, Values::kOrdinary, random())),
-                   numbers, /*is_leaf=*/true});
+ValueId OpenBuilder::Scalar(double value) {
+  Array scalar(DataType::kF32, {});
+  scalar.SetDouble(0, value);
+  return builder_.AddConstant("c", std::move(scalar));
 }
 
-size_t OpenBuilder::Scalar(double value) {
-  return Constant({}, [&](const Ints&) { return value; });
+ValueId OpenBuilder::Range(const Dim& start, const Dim& limit, int64_t step) {
+  return Add(Op::kRange, {},
+             {{"start", start}, {"limit", limit}, {"delta", step}, {"to", std::string("f32")}});
 }
 
-size_t OpenBuilder::Add(Op op, const std::vector<size_t>& inputs, const Attributes& attributes,
-                        const OpenShape& shape) {
-  std::vector<ValueId> ids;
-  for (const size_t input : inputs) {
-    values_[input].is_read = true;
-    ids.push_back(values_[input].id);
-  }
-  if (!status_) return Stop(status_.error(), shape);
-  const auto id = builder_.Add(op, ids, attributes);
-  return id ? AddKnown({*id, shape}) : Stop(id.error(), shape);
+ValueId OpenBuilder::Add(Op op, const std::vector<ValueId>& inputs, const Attributes& attributes) {
+  const auto id = builder_.Add(op, inputs, attributes);
+  if (id) return *id;
+  if (status_) status_ = Fail(ErrorCode::kUnsupported, "{}", id.error().message);
+  return inputs.empty() ? operands_.back() : inputs[0];
 }
 
-size_t OpenBuilder::Stop(const Error& why, const OpenShape& shape) {
-  if (status_) status_ = Fail(ErrorCode::kUnsupported, "{}", why.message);
-  values_.push_back({values_[0].id, shape});
-  return values_.size() - 1;
+ValueId OpenBuilder::AddResult(Op op, const std::vector<ValueId>& inputs,
+                               const Attributes& attributes) {
+  return operands_.emplace_back(Add(op, inputs, attributes));
 }
 
 }  // namespace tunec::fuzz

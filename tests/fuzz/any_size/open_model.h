@@ -1,11 +1,8 @@
-// A generator of random models with dynamic dimensions. Like a model file, a random model has a
-// graph at each suitable set of sizes. The random choices do not depend on the sizes.
+// A generator of random models: graphs with the named sizes n and m, which are extents of inputs.
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "compiler/sized/sized_source.h"
@@ -14,63 +11,51 @@
 
 namespace tunec::fuzz {
 
-/// Returns the source of a model of one or two dynamic dimensions, made by 1 to 6 recipes. The
-/// source fails with kUnsupported at unsuitable sizes. Its `open` is empty if no suitable example
-/// sizes are found.
+/// The greatest size of the runs of a random model.
+inline constexpr int64_t kGreatestSize = 40;
+
+/// Returns the source of a model of one or two dynamic dimensions, made by 1 to 6 recipes. Its
+/// graph_at fails at unsuitable sizes. Its `open` is empty if there is no model, or no suitable
+/// example sizes are found.
 SizedSource OpenModel(uint64_t seed);
 
-/// The size of an axis in one graph.
-struct OpenAxisSize {
-  std::string formula;  // size as a formula of the dimensions; equal formulas have equal sizes
-  int64_t size = 1;
-  int degree = 0;  // number of dimensions that the formula multiplies; 0 for a constant
+using OpenShape = std::vector<Dim>;
 
-  bool operator==(const OpenAxisSize& other) const { return formula == other.formula; }
-};
-using OpenShape = std::vector<OpenAxisSize>;
-
-OpenAxisSize Number(int64_t size);
-
-/// A builder of the graph of a random model at one set of sizes. A value is given by its number.
+/// A builder of the graph of a random model. All values have the type f32 unless a recipe casts
+/// them.
 class OpenBuilder : public Draws {
  public:
-  OpenBuilder(uint64_t seed, const Sizes& sizes);
+  /// Requires: one or two dimensions.
+  OpenBuilder(uint64_t seed, size_t dimensions);
 
   Result<Graph> Make() &&;
 
-  OpenAxisSize Dimension(size_t d) const;
-  OpenAxisSize AnyDimension() { return Dimension(static_cast<size_t>(Below(std::ssize(sizes_)))); }
-  /// Returns a value that is not a constant and has at least `least_rank` axes. This is often the
-  /// latest such value, else an earlier one or a new input.
-  size_t Operand(int64_t least_rank = 1);
-  OpenShape ShapeOf(size_t value) const { return values_[value].shape; }
-  int64_t RankOf(size_t value) const { return std::ssize(values_[value].shape); }
-  size_t Input(const OpenShape& shape);
-  /// Adds a constant whose element at each position is `element(position)`.
-  size_t Constant(const OpenShape& shape, const std::function<double(const Ints&)>& element);
-  /// Adds a constant with random elements, which are the same at all sizes.
-  size_t Weight(const Ints& shape);
-  size_t Scalar(double value);
-  /// Adds a node whose result must have this shape. With a different shape, Make fails.
-  size_t Add(Op op, const std::vector<size_t>& inputs, const Attributes& attributes,
-             const OpenShape& shape);
+  Dim AnyDimension();
+  /// Returns an input or a result of AddResult with at least `least_rank` axes. This is often the
+  /// latest result, else an earlier one or a new input.
+  ValueId Operand(int64_t least_rank = 1);
+  OpenShape ShapeOf(ValueId value) const { return builder_.TypeOf(value).dims; }
+  int64_t RankOf(ValueId value) const { return std::ssize(builder_.TypeOf(value).dims); }
+  /// Returns true if a value of this shape has at most 50000 elements at the greatest sizes.
+  bool IsSmall(const OpenShape& shape) const;
+  ValueId Input(const OpenShape& shape);
+  /// Adds a constant with random elements.
+  ValueId Weight(const Ints& shape);
+  ValueId Scalar(double value);
+  /// Adds a vector of `start`, `start + step`, ... before `limit`.
+  ValueId Range(const Dim& start, const Dim& limit, int64_t step = 1);
+  /// Adds a node. If inference fails, Make also fails. Add then returns the first operand, which
+  /// must have all axes that the recipe uses of the result.
+  ValueId Add(Op op, const std::vector<ValueId>& inputs, const Attributes& attributes = {});
+  /// Adds a node whose result is an operand for later recipes.
+  ValueId AddResult(Op op, const std::vector<ValueId>& inputs, const Attributes& attributes = {});
 
  private:
-  struct Known {
-    ValueId id;
-    OpenShape shape;
-    bool is_leaf = false;
-    bool is_read = false;
-  };
-  size_t AddKnown(Known known);
-  /// Marks that the graph does not exist at these sizes. Returns a stand-in for a value of this
-  /// shape, so that the recipe can continue.
-  size_t Stop(const Error& why, const OpenShape& shape);
   void ChooseOutputs();
 
-  Sizes sizes_;
+  size_t dimensions_;
   GraphBuilder builder_{"open"};
-  std::vector<Known> values_;
+  std::vector<ValueId> operands_;
   Status status_;
 };
 

@@ -6,7 +6,9 @@
 #include <optional>
 
 #include "graph/reference.h"
+#include "graph/specialize.h"
 #include "graph/text/graph_text.h"
+#include "ir/size/size_condition.h"
 #include "support/random.h"
 #include "tests/fuzz/pad/check_separable.h"
 #include "tests/fuzz/run_code.h"
@@ -39,74 +41,60 @@ std::string TextProblem(const Graph& graph) {
   return Print(*parsed) == text ? "" : "its text reads back as another graph";
 }
 
-// Returns the first error in the padded graph's form, given the exact graph and the bucket, or "".
-std::string FormProblem(const PaddedGraph& padded, const Graph& exact, const Graph& bucket) {
-  if (const Status status = Verify(padded.graph); !status) return status.error().Format();
+// Returns the first difference between the padded graph's inputs and the bucket's with parameters,
+// or "".
+std::string InputProblem(const PaddedGraph& padded, const Graph& bucket) {
   const std::vector<ValueId>& inputs = padded.graph.inputs();
-  if (inputs.size() != bucket.inputs().size() + padded.parameters.size())
-    return fmt::format("{} inputs, expected the bucket's {} and {} parameters", inputs.size(),
-                       bucket.inputs().size(), padded.parameters.size());
+  const size_t own = bucket.inputs().size();
+  if (inputs.size() != own + padded.parameters.size())
+    return fmt::format("{} inputs, expected the bucket's {} and {} parameters", inputs.size(), own,
+                       padded.parameters.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Value& input = padded.graph.value(inputs[i]);
-    if (i < bucket.inputs().size()) {
+    if (i < own) {
       const Value& expected = bucket.value(bucket.inputs()[i]);
       if (input.name != expected.name || input.type != expected.type)
         return fmt::format("input {} is not the bucket's", i);
       continue;
     }
-    const SizeParameter& parameter = padded.parameters[i - bucket.inputs().size()];
-    if (input.name != parameter.name || input.type.type != parameter.value.type() ||
-        input.type.Shape() != parameter.value.shape())
+    const SizeParameter& parameter = padded.parameters[i - own];
+    if (input.name != parameter.name || input.type != ValueType{parameter.type, {}})
       return fmt::format("parameter {} is not what the graph takes", parameter.name);
   }
-  if (padded.outputs.size() != exact.outputs().size() ||
-      padded.graph.output_names() != exact.output_names())
-    return "the outputs are not the exact graph's";
+  return "";
+}
+
+// Returns the first error in the padded graph's outputs, or "". `graph` is the model at `sizes`.
+std::string OutputProblem(const PaddedGraph& padded, const Graph& graph, const SizeValues& sizes,
+                          const Graph& bucket) {
+  if (padded.outputs.size() != graph.outputs().size() ||
+      padded.graph.output_names() != graph.output_names())
+    return "the outputs are not the model's";
   for (size_t i = 0; i < padded.outputs.size(); ++i) {
-    const Value& of_exact = exact.value(exact.outputs()[i]);
-    const Value& of_padded = padded.graph.value(padded.graph.outputs()[i]);
-    if (of_exact.type.type != of_padded.type.type) return "an output has another type";
+    const Value& output = graph.value(graph.outputs()[i]);
+    const ValueType& largest = bucket.value(bucket.outputs()[i]).type;
+    if (padded.graph.value(padded.graph.outputs()[i]).type != largest)
+      return fmt::format("output {} has not the bucket's type", output.name);
     const std::string problem =
-        SizesProblem(padded.outputs[i], of_exact.type.Shape(), of_padded.type.Shape());
-    if (!problem.empty()) return fmt::format("output {} {}", of_exact.name, problem);
+        SizesProblem(padded.outputs[i], sizes, output.type.Shape(), largest.Shape());
+    if (!problem.empty()) return fmt::format("output {} {}", output.name, problem);
   }
   return "";
 }
 
-/// Returns the size of each dimension in `graph`, in the order of `padded.dimensions`.
-std::vector<int64_t> SizesIn(const Graph& graph, const std::vector<OpenAxis>& open,
-                             const PaddedGraph& padded) {
-  std::vector<int64_t> sizes;
-  for (const std::string& dimension : padded.dimensions) {
-    const OpenAxis& axis = *std::ranges::find(open, dimension, &OpenAxis::dimension);
-    sizes.push_back(graph.value(graph.inputs()[axis.input]).type.dims[axis.axis].Value());
-  }
-  return sizes;
-}
-
-std::string FormulaProblem(const PaddedGraph& padded, const std::vector<int64_t>& sizes) {
+// Returns the values of the parameters, or no value if one of them has none.
+std::optional<std::vector<Array>> ParametersAt(const PaddedGraph& padded, const SizeValues& sizes) {
+  std::vector<Array> arrays;
   for (const SizeParameter& parameter : padded.parameters) {
-    for (size_t e = 0; e < parameter.formulas.size(); ++e) {
-      const double value = parameter.value.GetDouble(static_cast<int64_t>(e));
-      const auto found = static_cast<double>(parameter.formulas[e].At(sizes).value_or(-1));
-      if (found != value)
-        return fmt::format("{} is {}, its formula {} says {}", parameter.name, value,
-                           parameter.formulas[e].Text(), found);
-    }
+    const std::optional<int64_t> value = Evaluate(parameter.value, sizes);
+    if (!value) return {};
+    arrays.emplace_back(parameter.type, std::vector<int64_t>());
+    arrays.back().SetInt(0, *value);
   }
-  for (const auto& axes : padded.outputs) {
-    for (const PaddedAxis& axis : axes) {
-      for (const PaddedExtent& part : axis) {
-        if (!part.formula.empty() && part.formula.At(sizes) != part.exact)
-          return fmt::format("an output's {} is not {}", part.exact, part.formula.Text());
-      }
-    }
-  }
-  return "";
+  return arrays;
 }
 
-std::vector<Array> PaddedInputs(const Graph& graph, std::span<const Array> exact,
-                                const std::vector<SizeParameter>& parameters, uint64_t seed) {
+std::vector<Array> PaddedInputs(const Graph& graph, std::span<const Array> exact, uint64_t seed) {
   Random random(StreamSeed(seed, "garbage"));
   std::vector<Array> inputs;
   for (size_t i = 0; i < exact.size(); ++i) {
@@ -114,49 +102,63 @@ std::vector<Array> PaddedInputs(const Graph& graph, std::span<const Array> exact
     inputs.push_back(Garbage(type.type, type.Shape(), random));
     CopyIntoPadded(exact[i], inputs.back());
   }
-  for (const SizeParameter& parameter : parameters) inputs.push_back(parameter.value);
   return inputs;
 }
 
-std::vector<Array> Cropped(std::span<const Array> outputs, const PaddedGraph& padded) {
-  std::vector<Array> exact;
-  for (size_t i = 0; i < outputs.size(); ++i) exact.push_back(Crop(outputs[i], padded.outputs[i]));
-  return exact;
+bool AllHold(const std::vector<SizeCondition>& conditions, const SizeValues& sizes) {
+  return std::ranges::all_of(conditions, [&](const SizeCondition& condition) {
+    return Holds(condition, sizes).value_or(false);
+  });
 }
 
-// A run at one set of sizes on a padded graph, which may have been made for another set.
+// The check of a padded graph at one set of sizes, at which all conditions hold.
 class Run {
  public:
-  Run(const Graph& exact, const Graph& graph, const PaddedGraph& sizes, const PadCase& padded)
-      : exact_(exact), graph_(graph), sizes_(sizes), case_(padded) {}
+  Run(const PadCase& padded, SizeSet set, const PaddedGraph& made)
+      : case_(padded), sizes_(padded.model.sizes[set]), exact_(padded.model.At(set)), made_(made) {}
 
-  CheckResult Check(std::string_view stage) {
+  CheckResult Check(std::string_view stage, const Graph& bucket) {
+    if (const std::string problem = OutputProblem(made_, exact_, sizes_, bucket); !problem.empty())
+      return Wrong("form", problem);
+    const auto parameters = ParametersAt(made_, sizes_);
+    if (!parameters) return Wrong("form", "a parameter has no value");
     const std::vector<Array> inputs = InputsOf(exact_, case_.model.values, case_.seed);
     auto expected = RunReference(exact_, inputs);
     // Without results of the exact graph, padding cannot be checked.
     if (!expected) return {Outcome::kRejected, "exact: " + expected.error().message};
     OutputChecker checker(exact_, inputs, *std::move(expected));
-    inputs_ = PaddedInputs(graph_, inputs, sizes_.parameters, case_.seed);
-    const auto plain = RunReference(graph_, inputs_);
+    inputs_ = PaddedInputs(made_.graph, inputs, case_.seed);
+    inputs_.insert(inputs_.end(), parameters->begin(), parameters->end());
+    const auto plain = RunReference(made_.graph, inputs_);
     if (!plain) return Wrong(stage, plain.error().Format());
-    if (const std::string problem = checker.Check(Cropped(*plain, sizes_)); !problem.empty())
+    if (const std::string problem = checker.Check(Cropped(*plain)); !problem.empty())
       return Wrong(stage, problem);
-    if (!case_.code) return {};
-    const auto compiled = RunCompiled(graph_, FusionMode::kFused, inputs_);
+    const std::string problem = SeparableProblem(made_, sizes_, case_.model, inputs_, case_.seed);
+    if (!problem.empty()) return Wrong("separable", problem);
+    return case_.code ? CheckCode(checker) : CheckResult{};
+  }
+
+ private:
+  CheckResult CheckCode(OutputChecker& checker) const {
+    const auto compiled = RunCompiled(made_.graph, FusionMode::kFused, inputs_);
     if (!compiled && HasWrongIndices(compiled.error()))
       return {Outcome::kRejected, compiled.error().message};
     if (!compiled) return ResultOf("machine code", compiled.error());
-    if (const std::string problem = checker.Check(Cropped(*compiled, sizes_)); !problem.empty())
-      return Wrong("machine code", problem);
-    return {};
+    const std::string problem = checker.Check(Cropped(*compiled));
+    return problem.empty() ? CheckResult{} : Wrong("machine code", problem);
   }
-  const std::vector<Array>& inputs() const { return inputs_; }
 
- private:
-  const Graph& exact_;
-  const Graph& graph_;
-  const PaddedGraph& sizes_;
+  std::vector<Array> Cropped(std::span<const Array> outputs) const {
+    std::vector<Array> exact;
+    for (size_t i = 0; i < outputs.size(); ++i)
+      exact.push_back(Crop(outputs[i], made_.outputs[i], sizes_));
+    return exact;
+  }
+
   const PadCase& case_;
+  const SizeValues& sizes_;
+  const Graph exact_;
+  const PaddedGraph& made_;
   std::vector<Array> inputs_;
 };
 
@@ -177,41 +179,27 @@ std::vector<Array> InputsOf(const Graph& graph, Values values, uint64_t seed) {
 }
 
 PadResult CheckPad(const PadCase& padded, const Pads& pads) {
-  const auto& [exact, bucket, other] = padded.model.graphs;
-  const std::vector<OpenAxis> open = OpenAxes(padded.model);
-  const Graph samples[] = {exact, other};
-  const auto made = pads(exact, bucket, open, samples);
+  const SizedModel& model = padded.model;
+  const auto made = pads(model.named, model.sizes[kBucket]);
   if (!made) return {ResultOf("pad", made.error())};
-  if (const std::string problem = FormProblem(*made, exact, bucket); !problem.empty())
+  const Graph bucket = model.At(kBucket);
+  if (const Status status = Verify(made->graph); !status)
+    return {Wrong("form", status.error().Format())};
+  if (const std::string problem = InputProblem(*made, bucket); !problem.empty())
     return {Wrong("form", problem)};
-  if (const std::string problem = FormulaProblem(*made, SizesIn(exact, open, *made));
-      !problem.empty())
-    return {Wrong("formula", problem)};
   if (const std::string problem = TextProblem(made->graph); !problem.empty())
     return {Wrong("text", problem)};
-  Run run(exact, made->graph, *made, padded);
-  PadResult checked{run.Check("padded")};
-  if (checked.result.outcome != Outcome::kEqual) return checked;
-  if (const std::string problem =
-          SeparableProblem(padded.model, open, *made, run.inputs(), padded.seed);
-      !problem.empty())
-    return {Wrong("separable", problem)};
-
-  const auto beside = pads(other, bucket, open, samples);
-  if (!beside) {
-    const CheckResult rejected = ResultOf("other sizes", beside.error());
-    if (rejected.outcome == Outcome::kWrong) return {rejected};
-    return {{}, Texts::kRejected};
+  std::vector<SizeCondition> conditions = ConditionsOf(model.named);
+  conditions.insert(conditions.end(), made->conditions.begin(), made->conditions.end());
+  PadResult checked;
+  for (const SizeSet set : {kExact, kOther}) {
+    const bool fits = AllHold(conditions, model.sizes[set]);
+    ++(fits ? checked.runs : checked.excluded);
+    if (!fits) continue;
+    checked.result =
+        Run(padded, set, *made).Check(set == kExact ? "padded" : "other sizes", bucket);
+    if (checked.result.outcome != Outcome::kEqual) break;
   }
-  if (const std::string problem = FormProblem(*beside, other, bucket); !problem.empty())
-    return {Wrong("form of other sizes", problem)};
-  if (const std::string problem = FormulaProblem(*beside, SizesIn(other, open, *beside));
-      !problem.empty())
-    return {Wrong("formula of other sizes", problem)};
-  const bool equal = Print(made->graph) == Print(beside->graph);
-  const Graph& graph = equal ? made->graph : beside->graph;
-  checked.result = Run(other, graph, *beside, padded).Check("other sizes");
-  checked.texts = equal ? Texts::kEqual : Texts::kDiffer;
   return checked;
 }
 

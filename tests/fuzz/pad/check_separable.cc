@@ -52,36 +52,20 @@ Array Moved(const Array& array, int axis, const Origins& origins, Random& random
   return moved;
 }
 
-// A dimension, with its number in formulas and with its exact and padded size.
-struct Dimension {
-  size_t number;
-  PaddedExtent extent;
-
-  // Returns true if the part's formula is this dimension. Without a formula, compares the extents,
-  // although a part of another dimension can have the same extents.
-  bool Has(const PaddedExtent& part) const {
-    return part.formula.empty() ? part == extent : part.formula.AsSize() == number;
-  }
+// A part of an axis of an output. It moves if it is the split dimension.
+struct Part {
+  int64_t padded = 1, exact = 1;
+  bool moves = false;
 };
 
-// The parts of all axes of an output, in order.
-struct Parts {
-  std::vector<PaddedExtent> extents;
-  std::optional<size_t> dimension;  // index of the dimension's last part, if any
-  int of_dimension = 0;             // number of parts of the dimension
-};
-
-Parts PartsOf(const std::vector<PaddedAxis>& axes, const Dimension& dimension) {
-  Parts parts;
-  for (const PaddedAxis& axis : axes) {
-    for (const PaddedExtent& part : axis) {
-      if (dimension.Has(part)) {
-        parts.dimension = parts.extents.size();
-        ++parts.of_dimension;
-      }
-      parts.extents.push_back(part);
-    }
-  }
+// Returns the parts of all axes of an output, in order.
+std::vector<Part> PartsOf(const std::vector<PaddedAxis>& axes, const Dim& dimension,
+                          const SizeValues& sizes) {
+  std::vector<Part> parts;
+  for (const PaddedAxis& axis : axes)
+    for (const PaddedExtent& part : axis)
+      parts.push_back(
+          {part.padded, Evaluate(part.exact, sizes).value_or(0), part.exact == dimension});
   return parts;
 }
 
@@ -92,68 +76,66 @@ bool Close(const Array& a, int64_t i, const Array& b, int64_t j) {
   return std::abs(x - y) <= CloseEnough(a.type()) * std::abs(y);
 }
 
-std::string OutputProblem(const Array& before, const Array& after, const Parts& parts,
-                          const Origins& origins) {
-  std::vector<int64_t> position(parts.extents.size(), 0);
+std::string MovedProblem(const Array& before, const Array& after, const std::vector<Part>& parts,
+                         const Origins& origins) {
+  std::vector<int64_t> position(parts.size(), 0);
   for (int64_t i = 0; i < before.size(); ++i) {
     int64_t from = 0;
     bool checked = true;
     for (size_t p = 0; p < position.size(); ++p) {
-      const bool moves = p == parts.dimension;
-      const int64_t origin = moves ? origins[position[p]] : position[p];
-      checked = checked && position[p] < parts.extents[p].exact && origin >= 0;
-      from = from * parts.extents[p].padded + origin;
+      const int64_t origin = parts[p].moves ? origins[position[p]] : position[p];
+      checked = checked && position[p] < parts[p].exact && origin >= 0;
+      from = from * parts[p].padded + origin;
     }
     if (checked && !Close(after, i, before, from))
       return fmt::format("element {} is not what {} was", i, from);
     for (size_t p = position.size(); p-- > 0;) {
-      if (++position[p] < parts.extents[p].padded) break;
+      if (++position[p] < parts[p].padded) break;
       position[p] = 0;
     }
   }
   return "";
 }
 
-// Returns true if the extent is padded and no other input dimension has the same two sizes.
-bool IsOnlyOne(const SizedModel& model, const std::vector<OpenAxis>& open,
-               const std::string& dimension, const PaddedExtent& extent) {
-  if (extent.exact == extent.padded) return false;
-  return std::ranges::all_of(open, [&](const OpenAxis& axis) {
-    const ValueId input = model.graphs[kExact].inputs()[axis.input];
-    const AxisSizes sizes = ShapeOf(model, input)[axis.axis];
-    return axis.dimension == dimension || sizes[kExact] != extent.exact ||
-           sizes[kBucket] != extent.padded;
-  });
+// Gives the inputs new elements along the dimension. Returns no value if the size of an axis
+// depends on the dimension in another way, since such an axis has no positions of the dimension.
+std::optional<std::vector<Array>> MovedInputs(const Graph& named, const std::string& dimension,
+                                              const Origins& origins, std::span<const Array> inputs,
+                                              Random& random) {
+  std::vector<Array> moved(inputs.begin(), inputs.end());
+  for (size_t i = 0; i < named.inputs().size(); ++i) {
+    const std::vector<Dim>& dims = named.value(named.inputs()[i]).type.dims;
+    for (int axis = 0; axis < std::ssize(dims); ++axis) {
+      if (!dims[axis].Names().contains(dimension)) continue;
+      if (dims[axis].AsName() != dimension) return {};
+      moved[i] = Moved(moved[i], axis, origins, random);
+    }
+  }
+  return moved;
 }
 
 }  // namespace
 
-std::string SeparableProblem(const SizedModel& model, const std::vector<OpenAxis>& open,
-                             const PaddedGraph& padded, std::span<const Array> inputs,
+std::string SeparableProblem(const PaddedGraph& padded, const SizeValues& sizes,
+                             const SizedModel& model, std::span<const Array> inputs,
                              uint64_t seed) {
   Random random(StreamSeed(seed, "separable"));
   const auto outputs = RunReference(padded.graph, inputs);
   if (!outputs) return outputs.error().Format();
   for (const std::string& dimension : padded.separable) {
-    const auto first = std::ranges::find(open, dimension, &OpenAxis::dimension);
-    if (first == open.end()) return fmt::format("{} is no dimension", dimension);
-    const ValueId input = model.graphs[kExact].inputs()[first->input];
-    const AxisSizes sizes = ShapeOf(model, input)[first->axis];
-    const PaddedExtent extent{.padded = sizes[kBucket], .exact = sizes[kExact]};
-    const auto number = std::ranges::find(padded.dimensions, dimension);
-    const Dimension one{static_cast<size_t>(number - padded.dimensions.begin()), extent};
-    if (!IsOnlyOne(model, open, dimension, extent)) continue;
-    const Origins origins = DrawOrigins(extent.exact, extent.padded, random);
-    std::vector<Array> moved(inputs.begin(), inputs.end());
-    for (const OpenAxis& axis : open)
-      if (axis.dimension == dimension)
-        moved[axis.input] = Moved(moved[axis.input], axis.axis, origins, random);
-    const auto after = RunReference(padded.graph, moved);
+    const auto exact = sizes.find(dimension);
+    if (exact == sizes.end()) return fmt::format("{} is no size", dimension);
+    const int64_t largest = model.sizes[kBucket].at(dimension);
+    if (exact->second == largest) continue;
+    const Origins origins = DrawOrigins(exact->second, largest, random);
+    const auto moved = MovedInputs(model.named, dimension, origins, inputs, random);
+    if (!moved) continue;
+    const auto after = RunReference(padded.graph, *moved);
     if (!after) continue;  // a divisor became 0
     for (size_t o = 0; o < outputs->size(); ++o) {
-      const Parts parts = PartsOf(padded.outputs[o], one);
-      if (parts.of_dimension > 1) continue;
-      const std::string problem = OutputProblem((*outputs)[o], (*after)[o], parts, origins);
+      const std::vector<Part> parts = PartsOf(padded.outputs[o], SizeExpr::Named(dimension), sizes);
+      if (std::ranges::count(parts, true, &Part::moves) > 1) continue;
+      const std::string problem = MovedProblem((*outputs)[o], (*after)[o], parts, origins);
       if (!problem.empty())
         return fmt::format("{}: output {}: {}", dimension, padded.graph.output_names()[o], problem);
     }

@@ -1,20 +1,20 @@
-// A check that a run can be split along dimensions that are declared splittable.
+// A check that a run can be split along sizes that are declared splittable.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <string>
-#include <vector>
 
+#include "graph/pad/pad_graph.h"
 #include "tests/fuzz/pad/sized_model.h"
 
 namespace tunec::fuzz {
 
-/// Permutes some positions of the inputs along a splittable dimension, and gives the others new
+/// Permutes some positions of the inputs along a splittable size, and gives the others new
 /// elements. The same positions of the outputs must be permuted in the same way. Repeats this for
-/// most splittable dimensions. Returns the first difference or error, or an empty string.
-std::string SeparableProblem(const SizedModel& model, const std::vector<OpenAxis>& open,
-                             const PaddedGraph& padded, std::span<const Array> inputs,
-                             uint64_t seed);
+/// all padded splittable sizes that are axes of inputs. Returns the first difference or error, or
+/// an empty string. `inputs` are the padded graph's at these sizes.
+std::string SeparableProblem(const PaddedGraph& padded, const SizeValues& sizes,
+                             const SizedModel& model, std::span<const Array> inputs, uint64_t seed);
 
 }  // namespace tunec::fuzz

@@ -20,23 +20,24 @@
 namespace tunec::fuzz {
 namespace {
 
-constexpr uint64_t kPairsPerChild = 250;
+constexpr uint64_t kCasesPerChild = 250;
 constexpr int kMostReports = 25;
 
 PadCase MakePadCase(uint64_t seed, bool code) {
   return {.model = SizedGenerator(seed).Make(), .seed = seed, .code = code};
 }
 
-// Formats the answer as "0 1 reason": the outcome, the comparison of the texts, and the reason.
+// Formats the answer as "0 2 0 reason": the outcome, the runs, the excluded runs, and the reason.
 std::string AnswerOf(const PadResult& checked) {
-  return fmt::format("{} {} {}", static_cast<int>(checked.result.outcome),
-                     static_cast<int>(checked.texts), OneLine(checked.result.reason));
+  return fmt::format("{} {} {} {}", static_cast<int>(checked.result.outcome), checked.runs,
+                     checked.excluded, OneLine(checked.result.reason));
 }
 
 PadResult ParseAnswer(const std::string& answer) {
   if (answer == kCrashed) return {{Outcome::kWrong, answer}};
-  return {{static_cast<Outcome>(answer[0] - '0'), answer.substr(4)},
-          static_cast<Texts>(answer[2] - '0')};
+  return {.result = {static_cast<Outcome>(answer[0] - '0'), answer.substr(6)},
+          .runs = answer[2] - '0',
+          .excluded = answer[4] - '0'};
 }
 
 PadResult CheckDisjoint(const PadCase& failing) {
@@ -61,15 +62,12 @@ class PadFuzzer {
 
   int Run() {
     const uint64_t count = RunBatches(
-        options_.InBatchesOf(kPairsPerChild),
+        options_.InBatchesOf(kCasesPerChild),
         [this](uint64_t n) { return AnswerOf(CheckPad(MakePadCase(options_.seed + n, Code(n)))); },
         [this](uint64_t n, const std::string& answer) { Record(n, ParseAnswer(answer)); });
     PrintRejections(rejections_);
-    fmt::print("at other sizes: {} the same text, {} another, {} rejected\n",
-               texts_[static_cast<size_t>(Texts::kEqual)],
-               texts_[static_cast<size_t>(Texts::kDiffer)],
-               texts_[static_cast<size_t>(Texts::kRejected)]);
-    fmt::print("{} pairs from seed {}, {} through machine code\n", count, options_.seed,
+    fmt::print("{} runs, {} sets of sizes excluded by conditions\n", runs_, excluded_);
+    fmt::print("{} cases from seed {}, {} through machine code\n", count, options_.seed,
                with_code_);
     fmt::print("{} equal\n{} rejected\n{} wrong\n", outcomes_[0], outcomes_[1], outcomes_[2]);
     return outcomes_[2] == 0 ? 0 : 1;
@@ -81,7 +79,8 @@ class PadFuzzer {
   void Record(uint64_t number, const PadResult& checked) {
     with_code_ += Code(number) ? 1 : 0;
     outcomes_[static_cast<size_t>(checked.result.outcome)] += 1;
-    texts_[static_cast<size_t>(checked.texts)] += 1;
+    runs_ += checked.runs;
+    excluded_ += checked.excluded;
     const std::string& reason = checked.result.reason;
     if (checked.result.outcome == Outcome::kRejected) ++rejections_[WithoutNames(reason)];
     if (checked.result.outcome == Outcome::kWrong)
@@ -109,8 +108,7 @@ class PadFuzzer {
   std::string folder_;
   uint64_t code_every_ = 0, with_code_ = 0;
   std::array<uint64_t, 3> outcomes_{};
-  std::array<uint64_t, 4> texts_{};
-  int reported_ = 0;
+  int runs_ = 0, excluded_ = 0, reported_ = 0;
   std::map<std::string, int> rejections_;
 };
 

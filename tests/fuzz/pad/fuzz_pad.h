@@ -1,5 +1,5 @@
-// The program fuzz_graphs --pad. It pads random models at several sizes to one size, and compares
-// the results with the reference.
+// The program fuzz_graphs --pad. It pads random models with named sizes, and compares the results
+// at smaller sizes with the reference.
 #pragma once
 
 #include <string>

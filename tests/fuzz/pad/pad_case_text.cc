@@ -1,50 +1,68 @@
 // Functions that print and parse a PadCase. Regression tests store their cases in this text form.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <sstream>
 
+#include "graph/open_dimensions.h"
+#include "graph/specialize.h"
 #include "graph/text/graph_text.h"
 #include "tests/fuzz/pad/check_pad.h"
 
 namespace tunec::fuzz {
 namespace {
 
-constexpr std::string_view kNext = "# next sizes\n";
+// Reads a number at the beginning of the text, and removes it and the character behind it.
+int64_t TakeNumber(std::string_view& text) {
+  int64_t number = 0;
+  const auto end = std::from_chars(text.data(), text.data() + text.size(), number).ptr;
+  text.remove_prefix(std::min<size_t>(static_cast<size_t>(end - text.data()) + 1, text.size()));
+  return number;
+}
+
+// Reads one word `key=value` of the first two lines. The other keys are names of sizes.
+void ReadSetting(const std::string& key, std::string_view value, PadCase& padded) {
+  if (key == "values") {
+    padded.model.values = value == "special" ? Values::kSpecial : Values::kOrdinary;
+  } else if (key == "seed") {
+    padded.seed = static_cast<uint64_t>(TakeNumber(value));
+  } else if (key == "code") {
+    padded.code = TakeNumber(value) != 0;
+  } else {
+    for (const SizeSet set : kSizeSets) padded.model.sizes[set][key] = TakeNumber(value);
+  }
+}
 
 }  // namespace
 
 std::string Print(const PadCase& padded) {
-  std::string text = fmt::format("# pad values={} seed={} code={}\n",
-                                 padded.model.values == Values::kOrdinary ? "ordinary" : "special",
+  const SizedModel& model = padded.model;
+  std::string text = fmt::format("# pad values={} seed={} code={}\n# sizes",
+                                 model.values == Values::kOrdinary ? "ordinary" : "special",
                                  padded.seed, padded.code ? 1 : 0);
-  for (const SizeSet set : kSizeSets) {
-    if (set != kExact) text += kNext;
-    text += Print(padded.model.graphs[set]);
-  }
-  return text;
+  for (const auto& [name, exact] : model.sizes[kExact])
+    text += fmt::format(" {}={},{},{}", name, exact, model.sizes[kBucket].at(name),
+                        model.sizes[kOther].at(name));
+  return text + "\n" + Print(model.named);
 }
 
 Result<PadCase> ParsePadCase(const std::string& text) {
   PadCase padded;
-  std::istringstream words(text.substr(0, text.find('\n')));
-  for (std::string word; words >> word;) {
-    const size_t equals = word.find('=');
-    if (equals == std::string::npos) continue;
-    const std::string key = word.substr(0, equals), value = word.substr(equals + 1);
-    uint64_t number = 0;
-    std::from_chars(value.data(), value.data() + value.size(), number);
-    if (key == "values" && value == "special") padded.model.values = Values::kSpecial;
-    if (key == "seed") padded.seed = number;
-    if (key == "code") padded.code = number != 0;
+  std::istringstream lines(text);
+  std::string line;
+  for (int number = 0; number < 2 && std::getline(lines, line); ++number) {
+    std::istringstream words(line);
+    for (std::string word; words >> word;) {
+      const size_t equals = word.find('=');
+      if (equals == std::string::npos) continue;
+      ReadSetting(word.substr(0, equals), std::string_view(word).substr(equals + 1), padded);
+    }
   }
-  size_t begin = 0;
+  TUNEC_ASSIGN(padded.model.named, ParseGraph(text, "case", NoWeights()));
   for (const SizeSet set : kSizeSets) {
-    const size_t end = set == kOther ? text.size() : text.find(kNext, begin);
-    if (end == std::string::npos) return Fail(ErrorCode::kParse, "a case has three graphs");
-    TUNEC_ASSIGN(padded.model.graphs[set],
-                 ParseGraph(text.substr(begin, end - begin), "case", NoWeights()));
-    begin = end + kNext.size();
+    TUNEC_ASSIGN(const Graph fixed, Specialize(padded.model.named, padded.model.sizes[set]));
+    TUNEC_RETURN_IF_ERROR(RequireFixedSizes(fixed));
   }
   return padded;
 }

@@ -1,11 +1,16 @@
-// Tests of the fuzzer of padded graphs. It must find planted faults and draw all operators that are
-// executed. Cases for which it found wrong results are checked again.
+// Tests of the fuzzer of padded graphs. It must find planted faults. It must draw all executed
+// operators, and all attributes that take sizes. Cases for which it found wrong results are checked
+// again.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <set>
+#include <utility>
 
+#include "graph/ops/op_table.h"
+#include "graph/specialize.h"
 #include "support/file.h"
 #include "tests/fuzz/pad/check_pad.h"
 #include "tests/fuzz/pad/shrink_pad.h"
@@ -48,29 +53,36 @@ std::string TestName(const ::testing::TestParamInfo<std::string>& info) {
 
 INSTANTIATE_TEST_SUITE_P(Fuzz, PadRegression, ::testing::ValuesIn(PadRegressions()), TestName);
 
-TEST(SizedGenerator, DrawsTheOperatorsThatCanBePadded) {
-  std::map<Op, int> drawn;
+TEST(SizedGenerator, DrawsOperatorsAndAttributesWithNamedSizes) {
+  std::set<Op> ops;
+  std::set<std::pair<Op, std::string_view>> named;
   for (uint64_t seed = 1; seed <= 6000; ++seed) {
     const PadCase padded = CaseOf(seed);
-    for (const Node& node : padded.model.graphs[kExact].nodes()) drawn[node.op] += 1;
+    for (const Node& node : padded.model.named.nodes()) {
+      ops.insert(node.op);
+      for (const auto& [name, attribute] : node.attributes)
+        if (!SizesOf(attribute).empty()) named.emplace(node.op, FindAttribute(node.op, name)->name);
+    }
   }
   for (const Op op : kAllOps) {
     const OpKind kind = KindOf(op);
     const bool executed = kind != OpKind::kControl && kind != OpKind::kMemory;
-    EXPECT_TRUE(!executed || drawn[op] > 0) << Name(op);
+    EXPECT_TRUE(!executed || ops.contains(op)) << Name(op);
+    for (const AttributeSpec& attribute : SpecOf(op).attributes)
+      EXPECT_EQ(named.contains({op, attribute.name}), attribute.takes_sizes)
+          << Name(op) << " " << attribute.name;
   }
 }
 
-TEST(SizedGenerator, OneSeedMakesTheSameNodesAtEachSize) {
+TEST(SizedGenerator, OneSeedMakesOneModelWithAGraphAtEachSetOfSizes) {
   for (uint64_t seed = 1; seed <= 200; ++seed) {
-    const PadCase padded = CaseOf(seed), again = CaseOf(seed);
-    EXPECT_EQ(Print(padded), Print(again));
-    const auto& graphs = padded.model.graphs;
+    const PadCase padded = CaseOf(seed);
+    EXPECT_EQ(Print(padded), Print(CaseOf(seed)));
     for (const SizeSet set : kSizeSets) {
-      ASSERT_EQ(graphs[set].nodes().size(), graphs[kBucket].nodes().size());
-      for (size_t n = 0; n < graphs[set].nodes().size(); ++n) {
-        EXPECT_EQ(graphs[set].nodes()[n].name, graphs[kBucket].nodes()[n].name);
-        EXPECT_EQ(graphs[set].nodes()[n].inputs, graphs[kBucket].nodes()[n].inputs);
+      EXPECT_EQ(padded.model.At(set).nodes().size(), padded.model.named.nodes().size());
+      for (const auto& [name, size] : padded.model.sizes[set]) {
+        EXPECT_GE(size, 1);
+        EXPECT_LE(size, padded.model.sizes[kBucket].at(name));
       }
     }
   }
@@ -83,25 +95,39 @@ TEST(PadCase, ReadsWhatItPrints) {
     ASSERT_TRUE(parsed) << parsed.error().Format();
     EXPECT_EQ(Print(*parsed), Print(padded));
   }
-  EXPECT_FALSE(ParsePadCase("# pad seed=1\n"));
+  EXPECT_FALSE(ParsePadCase("# pad seed=1\n# sizes n0=1,2,1\n"));
+  const std::string small = "graph g {\n  input x: f32[n - 1]\n  output x\n}\n";
+  EXPECT_TRUE(ParsePadCase("# pad seed=1\n# sizes n=1,2,1\n" + small));
+  EXPECT_FALSE(ParsePadCase("# pad seed=1\n# sizes n=0,2,1\n" + small));
+  EXPECT_FALSE(ParsePadCase("# pad seed=1\n# sizes m=1,2,1\n" + small));
+}
+
+TEST(CheckPad, RunsAtMostSizes) {
+  int runs = 0, excluded = 0;
+  for (uint64_t seed = 1; seed <= 300; ++seed) {
+    const PadResult checked = CheckPad(CaseOf(seed));
+    EXPECT_NE(checked.result.outcome, Outcome::kWrong) << seed << ": " << checked.result.reason;
+    runs += checked.runs;
+    excluded += checked.excluded;
+  }
+  EXPECT_GT(runs, 200);
+  EXPECT_LE(100 * excluded, 40 * (runs + excluded));
 }
 
 // Returns the bucket's graph unchanged. Declares the beginning of each output axis exact, and all
-// dimensions splittable.
-Result<PaddedGraph> PadByNothing(const Graph& exact, const Graph& bucket,
-                                 std::span<const OpenAxis> open, std::span<const Graph>) {
+// sizes of inputs splittable.
+Result<PaddedGraph> PadByNothing(const Graph& named, const SizeValues& bucket) {
   PaddedGraph padded;
-  padded.graph = bucket;
-  for (size_t o = 0; o < bucket.outputs().size(); ++o) {
-    const std::vector<int64_t> small = exact.value(exact.outputs()[o]).type.Shape();
-    const std::vector<int64_t> large = bucket.value(bucket.outputs()[o]).type.Shape();
+  TUNEC_ASSIGN(padded.graph, Specialize(named, bucket));
+  for (size_t o = 0; o < named.outputs().size(); ++o) {
+    const ValueType& type = named.value(named.outputs()[o]).type;
+    const auto shape = padded.graph.value(padded.graph.outputs()[o]).type.Shape();
     padded.outputs.emplace_back();
-    for (size_t a = 0; a < small.size(); ++a) {
-      if (small[a] > large[a]) return Fail(ErrorCode::kUnsupported, "it shrinks");
-      padded.outputs.back().push_back({{.padded = large[a], .exact = small[a]}});
-    }
+    for (size_t a = 0; a < shape.size(); ++a)
+      padded.outputs.back().push_back({{.padded = shape[a], .exact = type.dims[a]}});
   }
-  for (const OpenAxis& axis : open) padded.separable.push_back(axis.dimension);
+  for (const ValueId input : named.inputs())
+    for (const Dim& dim : named.value(input).type.dims) padded.separable.merge(dim.Names());
   return padded;
 }
 
@@ -119,14 +145,10 @@ TEST(CheckPad, FindsThatNothingWasPadded) {
 
 // The graph is padded correctly, but parameters that are a single size are too large by one.
 TEST(CheckPad, FindsASizeThatIsWrong) {
-  const Pads pads = [](const Graph& exact, const Graph& bucket, std::span<const OpenAxis> open,
-                       std::span<const Graph> samples) -> Result<PaddedGraph> {
-    TUNEC_ASSIGN(PaddedGraph padded, PadGraph(exact, bucket, open, samples));
-    for (SizeParameter& parameter : padded.parameters) {
-      const bool size = parameter.value.size() == 1 && parameter.name.starts_with("size");
-      if (size) parameter.value.SetInt(0, parameter.value.GetInt(0) + 1);
-      parameter.formulas.clear();
-    }
+  const Pads pads = [](const Graph& named, const SizeValues& bucket) -> Result<PaddedGraph> {
+    TUNEC_ASSIGN(PaddedGraph padded, PadGraph(named, bucket));
+    for (SizeParameter& parameter : padded.parameters)
+      if (parameter.value.AsName()) parameter.value = parameter.value + 1;
     return padded;
   };
   int wrong = 0;
@@ -139,7 +161,7 @@ TEST(CheckPad, FindsASizeThatIsWrong) {
 
 TEST(ShrinkPad, KeepsWhatFails) {
   const auto has_softmax = [](const PadCase& padded) {
-    return std::ranges::any_of(padded.model.graphs[kExact].nodes(),
+    return std::ranges::any_of(padded.model.named.nodes(),
                                [](const Node& node) { return node.op == Op::kSoftmax; });
   };
   int shrunk = 0;
@@ -148,8 +170,7 @@ TEST(ShrinkPad, KeepsWhatFails) {
     if (!has_softmax(padded)) continue;
     const PadCase small = ShrinkPad(padded, has_softmax);
     EXPECT_TRUE(has_softmax(small));
-    EXPECT_LE(small.model.graphs[kExact].nodes().size(),
-              padded.model.graphs[kExact].nodes().size());
+    EXPECT_LE(small.model.named.nodes().size(), padded.model.named.nodes().size());
     ++shrunk;
   }
   EXPECT_GT(shrunk, 5);

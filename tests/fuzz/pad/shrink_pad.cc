@@ -20,21 +20,18 @@ class PadShrinker {
   }
 
  private:
-  const Graph& graph() const { return best_.model.graphs[kExact]; }
+  const Graph& graph() const { return best_.model.named; }
 
-  // Reduces the graphs of all sizes in the same way. Stores the result and returns true if the case
-  // still fails.
+  // Reduces the graph. Stores the result and returns true if the case still fails.
   bool Accept(const std::vector<ValueId>& outputs, NodeId node = {}, Cut cut = Cut::kOperand,
               size_t operand = 0) {
     if (tries_ <= 0) return false;
+    Reduction reduction(graph(), outputs);
+    reduction.CutOut(node, cut, operand);
+    std::optional<Graph> smaller = reduction.Build();
+    if (!smaller) return false;
     PadCase candidate = best_;
-    for (const SizeSet set : kSizeSets) {
-      Reduction reduction(best_.model.graphs[set], outputs);
-      reduction.CutOut(node, cut, operand);
-      std::optional<Graph> smaller = reduction.Build();
-      if (!smaller) return false;
-      candidate.model.graphs[set] = *std::move(smaller);
-    }
+    candidate.model.named = *std::move(smaller);
     --tries_;
     if (!fails_(candidate)) return false;
     best_ = std::move(candidate);

@@ -9,8 +9,8 @@ namespace tunec::fuzz {
 
 using PadFails = std::function<bool(const PadCase&)>;
 
-/// Removes the same outputs and nodes from the graphs of all sizes, if the case then still fails.
-/// Calls `fails` at most `most_tries` times.
+/// Removes outputs and nodes from the graph, if the case then still fails. Calls `fails` at most
+/// `most_tries` times.
 PadCase ShrinkPad(PadCase failing, const PadFails& fails, int most_tries = 300);
 
 }  // namespace tunec::fuzz

@@ -1,6 +1,4 @@
-// Recipes that add matrix products, attention, convolutions and pooling to the graphs of all sizes.
-#include <algorithm>
-
+// Recipes that add matrix products, attention, convolutions and pooling to a model.
 #include "tests/fuzz/pad/sized_generator.h"
 
 namespace tunec::fuzz {
@@ -8,24 +6,22 @@ namespace {
 
 constexpr int64_t kMostMultiplyAdds = 60000;
 
-int64_t BucketElements(const SizedShape& shape) { return ElementCount(ShapeAt(shape, kBucket)); }
-
 Drawn Matmul(SizedGenerator& g) {
   const ValueId a = g.Operand(Domain::kNumber, 1);
   const SizedShape shape = g.ShapeOf(a);
   const bool transpose_a = shape.size() > 1 && g.Chance(20);
   const bool transpose_b = g.Chance(30);
-  const AxisSizes depth = transpose_a ? shape[shape.size() - 2] : shape.back();
-  const AxisSizes columns = g.Axis();
+  const Dim depth = transpose_a ? shape[shape.size() - 2] : shape.back();
+  const Dim columns = g.Axis();
   SizedShape other = transpose_b ? SizedShape{columns, depth} : SizedShape{depth, columns};
   if (g.Chance(10) && !transpose_b) other = {depth};
   if (shape.size() > 2 && other.size() == 2 && g.Chance(60)) {
     SizedShape batch(shape.begin() + g.Between(0, std::ssize(shape) - 2), shape.end() - 2);
-    for (AxisSizes& sizes : batch)
-      if (g.Chance(20)) sizes = Fixed(1);
+    for (Dim& size : batch)
+      if (g.Chance(20)) size = 1;
     other.insert(other.begin(), batch.begin(), batch.end());
   }
-  if (BucketElements(shape) * columns[kBucket] > kMostMultiplyAdds) return {};
+  if (g.BucketElements(shape) * g.At(columns, kBucket) > kMostMultiplyAdds) return {};
   const ValueId b = g.Parameter(g.TypeOf(a), other);
   return g.Try(Op::kMatmul, {a, b},
                {{"transpose_a", int64_t{transpose_a}}, {"transpose_b", int64_t{transpose_b}}});
@@ -38,13 +34,13 @@ Drawn Attention(SizedGenerator& g) {
   const DataType type = g.TypeOf(q);
   const SizedShape shape = g.ShapeOf(q);
   const size_t rank = shape.size();
-  if (!IsFixed(shape.back()) && g.Chance(85)) return {};  // most heads have a fixed size
+  if (!shape.back().IsConstant() && g.Chance(85)) return {};  // most heads have a fixed size
   SizedShape keys = shape;
   if (g.Chance(50)) keys[rank - 2] = g.Axis();
-  if (rank > 2 && g.Chance(25)) keys[rank - 3] = Fixed(1);
+  if (rank > 2 && g.Chance(25)) keys[rank - 3] = 1;
   SizedShape values = keys;
-  values[rank - 1] = g.Chance(85) ? Fixed(g.Between(1, 5)) : g.Axis();
-  if (BucketElements(shape) * keys[rank - 2][kBucket] > kMostMultiplyAdds) return {};
+  values[rank - 1] = g.Chance(85) ? Dim(g.Between(1, 5)) : g.Axis();
+  if (g.BucketElements(shape) * g.At(keys[rank - 2], kBucket) > kMostMultiplyAdds) return {};
   std::vector<ValueId> inputs = {q, g.OfType(type, keys), g.OfType(type, values)};
   SizedShape scores = shape;
   scores[rank - 1] = keys[rank - 2];
@@ -54,22 +50,19 @@ Drawn Attention(SizedGenerator& g) {
   if (g.Chance(75)) attributes["scale"] = 0.25 * static_cast<double>(g.Between(1, 6));
   if (g.Chance(15)) attributes["softcap"] = 1.5;
   if (g.Chance(25)) attributes["hidden"] = g.OneOf({-1e9, -4.0, 2.0});
-  const bool causal = g.Chance(45);
-  const bool from_end = g.Chance(30);
-  const int64_t offset = g.Chance(60) ? 0 : g.Between(-2, 5);
-  return g.TryAt(Op::kAttention, inputs, [&](SizeSet set) {
-    Attributes own = attributes;
-    own["causal"] = int64_t{causal};
-    if (causal)
-      own["causal_offset"] = from_end ? keys[rank - 2][set] - shape[rank - 2][set] : offset;
-    return own;
-  });
+  if (g.Chance(45)) {
+    attributes["causal"] = int64_t{1};
+    attributes["causal_offset"] = SizeAttribute(g.Chance(30)   ? keys[rank - 2] - shape[rank - 2]
+                                                : g.Chance(60) ? 0
+                                                               : g.Between(-2, 5));
+  }
+  return g.Try(Op::kAttention, inputs, attributes);
 }
 
 // Returns the random window that DrawWindow makes for the smallest size of each axis.
 DrawnWindow WindowFor(SizedGenerator& g, const SizedShape& image, bool transposed) {
   Ints least;
-  for (const AxisSizes& sizes : image) least.push_back(*std::ranges::min_element(sizes));
+  for (const Dim& size : image) least.push_back(g.Least(size));
   return DrawWindow(g, least, transposed);
 }
 
@@ -79,19 +72,18 @@ Drawn Conv(SizedGenerator& g) {
   const SizedShape shape = g.ShapeOf(x);
   const bool transposed = g.Chance(30);
   DrawnWindow window = WindowFor(g, shape, transposed);
-  const AxisSizes channels = shape[1];
-  if (!IsFixed(channels) && g.Chance(80)) return {};
-  const bool depthwise = IsFixed(channels) && g.Chance(30);
-  const int64_t filters = g.OneOf<int64_t>({1, 2, 3, 4});
-  AxisSizes outputs = depthwise ? channels : Fixed(filters);
-  if (g.Chance(4)) outputs = g.Dimension();
-  SizedShape weight = transposed ? SizedShape{channels, depthwise ? Fixed(1) : outputs}
-                                 : SizedShape{outputs, depthwise ? Fixed(1) : channels};
-  for (const int64_t size : window.kernel) weight.push_back(Fixed(size));
-  if (BucketElements(shape) * BucketElements(weight) > 4 * kMostMultiplyAdds) return {};
+  if (!shape[1].IsConstant()) return {};
+  const int64_t channels = shape[1].Value();
+  const bool depthwise = g.Chance(30);
+  const int64_t outputs = depthwise ? channels : g.OneOf<int64_t>({1, 2, 3, 4});
+  const int64_t group = depthwise ? channels : 1;
+  SizedShape weight =
+      transposed ? SizedShape{channels, outputs / group} : SizedShape{outputs, channels / group};
+  weight.insert(weight.end(), window.kernel.begin(), window.kernel.end());
+  if (g.BucketElements(shape) * g.BucketElements(weight) > 4 * kMostMultiplyAdds) return {};
   std::vector<ValueId> inputs = {x, g.Parameter(type, weight)};
   if (g.Chance(50)) inputs.push_back(g.Parameter(type, {outputs}));
-  window.attributes["group"] = depthwise ? channels[kExact] : int64_t{1};
+  window.attributes["group"] = group;
   return g.Try(transposed ? Op::kConvTranspose : Op::kConv, inputs, window.attributes);
 }
 
@@ -108,10 +100,8 @@ Drawn Pool(SizedGenerator& g) {
 Drawn GlobalPool(SizedGenerator& g) {
   const ValueId x = g.Operand(Domain::kFloat, 3);
   const SizedShape shape = g.ShapeOf(x);
-  return g.TryAt(g.OneOf({Op::kMaxPool, Op::kAveragePool}), {x}, [&](SizeSet set) {
-    const Ints sizes = ShapeAt(shape, set);
-    return Attributes{{"kernel", Ints(sizes.begin() + 2, sizes.end())}};
-  });
+  return g.Try(g.OneOf({Op::kMaxPool, Op::kAveragePool}), {x},
+               {{"kernel", SizesAttribute({shape.begin() + 2, shape.end()})}});
 }
 
 constexpr SizedRecipe kContractions[] = {

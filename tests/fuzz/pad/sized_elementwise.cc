@@ -1,6 +1,4 @@
-// Recipes that add element-wise operators to the graphs of all sizes.
-#include <algorithm>
-
+// Recipes that add element-wise operators to a model.
 #include "tests/fuzz/graph_generator.h"
 #include "tests/fuzz/pad/sized_generator.h"
 
@@ -58,15 +56,13 @@ Drawn Where(SizedGenerator& g) {
 // last index.
 Drawn WithSize(SizedGenerator& g) {
   const ValueId x = g.Operand(Domain::kNumber);
-  const AxisSizes sizes = g.Dimension();
-  const int64_t kind = g.Below(4);
-  std::array<double, kSizeSets.size()> numbers{};
-  for (const SizeSet set : kSizeSets) {
-    const auto size = static_cast<double>(sizes[set]);
-    numbers[set] = kind == 0 ? size - 1 : kind == 1 && size > 0 ? 1 / size : size;
-  }
-  const ValueId number = g.SizedScalar(g.TypeOf(x), numbers);
-  return g.Try(g.OneOf({Op::kMul, Op::kAdd, Op::kSub, Op::kLt, Op::kMin}), {x, number});
+  const DataType type = g.TypeOf(x);
+  const bool last = g.Chance(30);
+  Drawn number = g.SizedScalar(type, g.Dimension() - (last ? 1 : 0));
+  if (IsFloat(type) && !last && g.Chance(40))
+    number = g.Try(Op::kDiv, {g.Scalar(type, 1), *number});
+  const Op op = g.OneOf({Op::kMul, Op::kAdd, Op::kSub, Op::kLt, Op::kMin});
+  return number ? g.Try(op, {x, *number}) : Drawn();
 }
 
 constexpr SizedRecipe kElementwise[] = {{Unary, 6}, {Binary, 8}, {Where, 3}, {WithSize, 2}};

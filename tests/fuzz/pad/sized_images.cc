@@ -14,7 +14,7 @@ struct Image {
   SizedShape shape;
 
   size_t spatial() const { return shape.size() - 2; }
-  int64_t channels() const { return shape[1][kBucket]; }
+  int64_t channels() const { return shape[1].Value(); }
 };
 
 Image Of(SizedGenerator& g, ValueId value) {
@@ -23,7 +23,7 @@ Image Of(SizedGenerator& g, ValueId value) {
 
 Image DrawImage(SizedGenerator& g) {
   const DataType type = g.TypeIn(Domain::kFloat);
-  SizedShape shape = {Fixed(g.Between(1, 2)), Fixed(g.OneOf<int64_t>({1, 2, 2, 4}))};
+  SizedShape shape = {g.Between(1, 2), g.OneOf<int64_t>({1, 2, 2, 4})};
   shape.push_back(g.Dimension());
   if (g.Chance(60)) shape.push_back(g.Axis());
   return Of(g, g.OfType(type, shape));
@@ -33,94 +33,88 @@ Image DrawImage(SizedGenerator& g) {
 Image AnyImage(SizedGenerator& g) {
   for (int tries = 0; tries < 4 && g.Chance(60); ++tries) {
     const ValueId value = g.Operand(Domain::kFloat, 3, 4);
-    if (IsFixed(g.ShapeOf(value)[1])) return Of(g, value);
+    if (g.ShapeOf(value)[1].IsConstant()) return Of(g, value);
   }
   return DrawImage(g);
 }
 
-int64_t Least(const AxisSizes& sizes) { return *std::ranges::min_element(sizes); }
-
 /// A window with strides, dilations, and pads that may depend on the size.
 struct SizedWindow {
   Ints kernel, strides, dilations;
-  std::array<Ints, kSizeSets.size()> pads;
+  SizedShape pads;
+
+  Attributes attributes() const {
+    return {{"strides", strides}, {"pads", SizesAttribute(pads)}, {"dilations", dilations}};
+  }
 };
 
 /// Sets the pads of axis `a` to zero, to constants, to what completes the last window, or to those
 /// of the ONNX mode SAME.
-void PadAxis(SizedGenerator& g, SizedWindow& window, size_t a, size_t axes,
-             const AxisSizes& sizes) {
+void PadAxis(SizedGenerator& g, SizedWindow& window, size_t a, const Dim& size) {
   const int64_t kernel = window.kernel[a], stride = window.strides[a];
-  const int64_t reach = (kernel - 1) * window.dilations[a] + 1;
-  const int64_t kind = g.Below(4);
-  const int64_t before = g.Between(0, kernel - 1), after = g.Between(0, kernel - 1);
-  const int64_t lower = g.Below(2);
-  for (const SizeSet set : kSizeSets) {
-    int64_t& begin = window.pads[set][a];
-    int64_t& end = window.pads[set][a + axes];
-    if (kind == 1) begin = before, end = after;
-    if (kind == 2) {
-      const int64_t rest = sizes[set] - reach;
-      end = rest < 0 ? 0 : (stride - rest % stride) % stride;
-    }
-    if (kind == 3) {
-      const int64_t positions = (sizes[set] + stride - 1) / stride;
-      const int64_t total = std::max<int64_t>(0, (positions - 1) * stride + reach - sizes[set]);
-      begin = (total + lower) / 2;
+  const Dim reach = (kernel - 1) * window.dilations[a] + 1;
+  Dim& begin = window.pads[a];
+  Dim& end = window.pads[a + window.pads.size() / 2];
+  switch (g.Below(4)) {
+    case 1:
+      begin = g.Between(0, kernel - 1);
+      end = g.Between(0, kernel - 1);
+      break;
+    case 2:
+      end = Dim::Mod(reach - size, stride);
+      break;
+    case 3: {
+      const Dim total = Dim::Max(0, (Dim::CeilDiv(size, stride) - 1) * stride + reach - size);
+      begin = Dim::FloorDiv(total + g.Below(2), 2);
       end = total - begin;
+      break;
     }
+    default:
+      break;
   }
 }
 
 SizedWindow DrawSizedWindow(SizedGenerator& g, const Image& image) {
-  SizedWindow window;
-  const size_t axes = image.spatial();
-  for (Ints& pads : window.pads) pads.assign(2 * axes, 0);
-  for (size_t a = 0; a < axes; ++a) {
-    const AxisSizes& sizes = image.shape[a + 2];
-    window.kernel.push_back(g.Between(1, std::clamp<int64_t>(Least(sizes), 1, 3)));
+  SizedWindow window{.pads = SizedShape(2 * image.spatial(), 0)};
+  for (size_t a = 0; a < image.spatial(); ++a) {
+    const Dim& size = image.shape[a + 2];
+    window.kernel.push_back(g.Between(1, std::clamp<int64_t>(g.Least(size), 1, 3)));
     window.strides.push_back(g.OneOf<int64_t>({1, 2, 2, 3}));
     window.dilations.push_back(g.Chance(85) ? 1 : 2);
-    PadAxis(g, window, a, axes, sizes);
+    PadAxis(g, window, a, size);
   }
   return window;
 }
 
-Attributes AttributesAt(const SizedWindow& window, SizeSet set) {
-  return {{"strides", window.strides}, {"pads", window.pads[set]}, {"dilations", window.dilations}};
-}
-
 Drawn ConvOf(SizedGenerator& g, const Image& image) {
-  if (g.ShapeOf(image.value).size() < 3) return {};
   const SizedWindow window = DrawSizedWindow(g, image);
-  SizedShape weight = {Fixed(g.OneOf<int64_t>({1, 2, 4})), image.shape[1]};
-  for (const int64_t size : window.kernel) weight.push_back(Fixed(size));
-  return g.TryAt(Op::kConv, {image.value, g.Table(image.type, weight)},
-                 [&](SizeSet set) { return AttributesAt(window, set); });
+  SizedShape weight = {g.OneOf<int64_t>({1, 2, 4}), image.shape[1]};
+  weight.insert(weight.end(), window.kernel.begin(), window.kernel.end());
+  return g.Try(Op::kConv, {image.value, g.Table(image.type, weight)}, window.attributes());
 }
 
 Drawn PoolOf(SizedGenerator& g, const Image& image) {
   const SizedWindow window = DrawSizedWindow(g, image);
   const Op op = g.OneOf({Op::kMaxPool, Op::kAveragePool});
-  const int64_t counts = g.Below(2);
-  return g.TryAt(op, {image.value}, [&](SizeSet set) {
-    Attributes attributes = AttributesAt(window, set);
-    attributes["kernel"] = window.kernel;
-    if (op == Op::kAveragePool) attributes["count_include_pad"] = counts;
-    return attributes;
-  });
+  Attributes attributes = window.attributes();
+  attributes["kernel"] = window.kernel;
+  if (op == Op::kAveragePool) attributes["count_include_pad"] = g.Below(2);
+  return g.Try(op, {image.value}, attributes);
 }
 
 Drawn StridedConv(SizedGenerator& g) { return ConvOf(g, AnyImage(g)); }
 Drawn StridedPool(SizedGenerator& g) { return PoolOf(g, AnyImage(g)); }
 
+// Doubles an image by a transposed convolution, and perhaps removes the last row of an odd number.
 Drawn Upwards(SizedGenerator& g) {
   const Image image = AnyImage(g);
   const size_t axes = image.spatial();
-  SizedShape weight = {image.shape[1], Fixed(g.Between(1, 3))};
-  for (size_t a = 0; a < axes; ++a) weight.push_back(Fixed(2));
+  SizedShape weight = {image.shape[1], g.Between(1, 3)};
+  weight.insert(weight.end(), axes, 2);
+  SizedShape pads(2 * axes, 0);
+  if (g.Chance(30)) pads[axes] = Dim::Mod(image.shape[2], 2);
   return g.Try(Op::kConvTranspose, {image.value, g.Table(image.type, weight)},
-               {{"strides", Ints(axes, 2)}});
+               {{"strides", Ints(axes, 2)}, {"pads", SizesAttribute(pads)}});
 }
 
 Drawn Pyramid(SizedGenerator& g) {
@@ -135,61 +129,45 @@ Drawn Pyramid(SizedGenerator& g) {
   return g.Try(Op::kReduceMean, {image.value}, {{"axes", axes}, {"keepdims", g.Below(2)}});
 }
 
-// Applies a pool or convolution to an image, and resizes the result to the image's size. Then
-// concatenates the image and the resized result.
+// Applies a pool or convolution to an image and doubles the result. Pads or crops it to the image's
+// size, and combines both images.
 Drawn ThereAndBack(SizedGenerator& g) {
   const Image image = DrawImage(g);
-  const Drawn small = g.Chance(50) ? PoolOf(g, image) : ConvOf(g, image);
+  const size_t rank = image.shape.size();
+  const Ints two(image.spatial(), 2);
+  const Drawn small = g.Chance(40)
+                          ? g.Try(Op::kMaxPool, {image.value}, {{"kernel", two}, {"strides", two}})
+                      : g.Chance(50) ? PoolOf(g, image)
+                                     : ConvOf(g, image);
   if (!small) return {};
-  const Attributes manner = ResizeAttributes(g);
-  const SizedShape from = g.ShapeOf(*small);
-  const Drawn large = g.TryAt(Op::kResize, {*small}, [&](SizeSet set) {
-    Attributes own = manner;
-    Ints shape = ShapeAt(image.shape, set);
-    shape[1] = from[1][set];
-    own["shape"] = shape;
-    return own;
-  });
-  return large ? g.Try(Op::kConcat, {image.value, *large}, {{"axis", int64_t{1}}}) : Drawn();
-}
-
-// Adds to an image a copy that a pool halves and a resize doubles. For an odd size, a pad adds the
-// missing row or column.
-Drawn Skip(SizedGenerator& g) {
-  const Image image = DrawImage(g);
-  const size_t axes = image.spatial();
-  const Drawn small =
-      g.Try(Op::kMaxPool, {image.value}, {{"kernel", Ints(axes, 2)}, {"strides", Ints(axes, 2)}});
-  if (!small) return {};
-  const SizedShape half = g.ShapeOf(*small);
+  SizedShape twice = g.ShapeOf(*small), pads(2 * rank, 0);
+  std::vector<double> scales(rank, 1);
   const bool before = g.Chance(30);
-  std::vector<double> scales(axes + 2, 2);
-  scales[0] = scales[1] = 1;
+  for (size_t a = 2; a < rank; ++a) {
+    scales[a] = 2;
+    twice[a] = twice[a] * 2;
+    pads[before ? a : a + rank] = image.shape[a] - twice[a];
+  }
   Attributes manner = ResizeAttributes(g);
   manner["scales"] = scales;
-  const Drawn twice = g.Try(Op::kResize, {*small}, manner);
-  const Drawn filled = twice ? g.TryAt(Op::kPad, {*twice},
-                                       [&](SizeSet set) {
-                                         Ints pads(2 * (axes + 2), 0);
-                                         for (size_t a = 0; a < axes; ++a)
-                                           pads[a + 2 + (before ? 0 : axes + 2)] =
-                                               image.shape[a + 2][set] - 2 * half[a + 2][set];
-                                         return Attributes{{"pads", pads}};
-                                       })
-                             : Drawn();
-  return filled ? g.Try(Op::kAdd, {image.value, *filled}) : Drawn();
+  manner["shape"] = SizesAttribute(twice);
+  const Drawn large = g.Try(Op::kResize, {*small}, manner);
+  const Drawn fitted =
+      large ? g.Try(Op::kPad, {*large}, {{"pads", SizesAttribute(pads)}}) : Drawn();
+  if (!fitted) return {};
+  return g.Chance(50) ? g.Try(Op::kConcat, {image.value, *fitted}, {{"axis", int64_t{1}}})
+                      : g.Try(Op::kAdd, {image.value, *fitted});
 }
 
 Drawn Shuffle(SizedGenerator& g) {
   const Image image = AnyImage(g);
   if (image.channels() % 2 != 0 || image.spatial() != 1) return {};
-  const AxisSizes half = Fixed(image.channels() / 2);
-  const Drawn split = g.Reshape(image.value, {image.shape[0], half, Fixed(2), image.shape[2]});
+  const Dim half = image.channels() / 2;
+  const Drawn split = g.Reshape(image.value, {image.shape[0], half, 2, image.shape[2]});
   const Drawn turned =
       split ? g.Try(Op::kTranspose, {*split}, {{"perm", Ints{0, 1, 3, 2}}}) : Drawn();
-  AxisSizes twice = image.shape[2];
-  for (int64_t& size : twice) size *= 2;
-  const Drawn flat = turned ? g.Reshape(*turned, {image.shape[0], half, twice}) : Drawn();
+  const Drawn flat =
+      turned ? g.Reshape(*turned, {image.shape[0], half, image.shape[2] * 2}) : Drawn();
   return flat && g.Chance(70) ? ConvOf(g, Of(g, *flat)) : flat;
 }
 
@@ -204,8 +182,8 @@ Drawn Normalised(SizedGenerator& g) {
 }
 
 constexpr SizedRecipe kImages[] = {{StridedConv, 4}, {StridedPool, 4},  {Upwards, 2},
-                                   {Pyramid, 4},     {ThereAndBack, 3}, {Skip, 2},
-                                   {Shuffle, 1},     {Normalised, 2}};
+                                   {Pyramid, 4},     {ThereAndBack, 5}, {Shuffle, 1},
+                                   {Normalised, 2}};
 
 }  // namespace
 

@@ -1,27 +1,11 @@
-// Recipes that add operators such as reshape, slice and gather to the graphs of all sizes.
+// Recipes that add operators such as reshape, slice and gather to a model.
 #include <algorithm>
+#include <numeric>
 
 #include "tests/fuzz/pad/sized_generator.h"
 
 namespace tunec::fuzz {
 namespace {
-
-AxisSizes Times(const AxisSizes& a, const AxisSizes& b) {
-  AxisSizes product{};
-  for (const SizeSet set : kSizeSets) product[set] = a[set] * b[set];
-  return product;
-}
-
-bool Divides(const AxisSizes& factor, const AxisSizes& sizes) {
-  return std::ranges::all_of(
-      kSizeSets, [&](SizeSet set) { return factor[set] > 0 && sizes[set] % factor[set] == 0; });
-}
-
-AxisSizes Over(const AxisSizes& sizes, const AxisSizes& factor) {
-  AxisSizes quotient{};
-  for (const SizeSet set : kSizeSets) quotient[set] = sizes[set] / factor[set];
-  return quotient;
-}
 
 Drawn Transpose(SizedGenerator& g) {
   const ValueId x = g.Operand(Domain::kAny);
@@ -33,20 +17,20 @@ Drawn Transpose(SizedGenerator& g) {
 void RegroupOnce(SizedGenerator& g, SizedShape& shape) {
   const int64_t at = g.Below(std::ssize(shape) + 1);
   if (at + 1 < std::ssize(shape) && g.Chance(50)) {
-    shape[at] = Times(shape[at], shape[at + 1]);
+    shape[at] = shape[at] * shape[at + 1];
     shape.erase(shape.begin() + at + 1);
     return;
   }
   if (at < std::ssize(shape)) {
-    const AxisSizes factor = g.Chance(60) ? g.Dimension() : Fixed(g.Between(2, 4));
-    if (!Divides(factor, shape[at])) return;
-    const AxisSizes rest = Over(shape[at], factor);
+    const Dim factor = g.Chance(60) ? g.Dimension() : g.Between(2, 4);
+    if (!g.Divides(factor, shape[at])) return;
+    const Dim rest = Dim::FloorDiv(shape[at], factor);
     const bool outer = g.Chance(50);
     shape[at] = outer ? factor : rest;
     shape.insert(shape.begin() + at + 1, outer ? rest : factor);
     return;
   }
-  if (shape.size() < 4) shape.insert(shape.begin() + g.Below(at + 1), Fixed(1));
+  if (shape.size() < 4) shape.insert(shape.begin() + g.Below(at + 1), 1);
 }
 
 Drawn Reshape(SizedGenerator& g) {
@@ -54,8 +38,8 @@ Drawn Reshape(SizedGenerator& g) {
   SizedShape shape = g.ShapeOf(x);
   for (int64_t times = g.Between(1, 3); times > 0; --times) RegroupOnce(g, shape);
   if (g.Chance(15)) {
-    AxisSizes all = Fixed(1);
-    for (const AxisSizes& sizes : g.ShapeOf(x)) all = Times(all, sizes);
+    Dim all = 1;
+    for (const Dim& size : g.ShapeOf(x)) all = all * size;
     shape = {all};
   }
   return g.Reshape(x, shape);
@@ -67,7 +51,7 @@ Drawn ReshapeAndBack(SizedGenerator& g) {
   const SizedShape shape = g.ShapeOf(x);
   SizedShape merged = shape;
   const int64_t at = g.Below(std::ssize(shape) - 1);
-  merged[at] = Times(merged[at], merged[at + 1]);
+  merged[at] = merged[at] * merged[at + 1];
   merged.erase(merged.begin() + at + 1);
   const Drawn flat = g.Reshape(x, merged);
   if (!flat) return {};
@@ -81,75 +65,63 @@ Drawn ReshapeAndBack(SizedGenerator& g) {
 Drawn Expand(SizedGenerator& g) {
   const ValueId x = g.Operand(Domain::kAny, 0, 3);
   SizedShape shape = g.ShapeOf(x);
-  for (AxisSizes& sizes : shape)
-    if (sizes == Fixed(1) && g.Chance(60)) sizes = g.Axis();
+  for (Dim& size : shape)
+    if (size == 1 && g.Chance(60)) size = g.Axis();
   if (g.Chance(40)) shape.insert(shape.begin(), g.Axis());
-  return g.TryAt(Op::kExpand, {x}, [&](SizeSet set) {
-    return Attributes{{"shape", ShapeAt(shape, set)}};
-  });
+  return g.Try(Op::kExpand, {x}, {{"shape", SizesAttribute(shape)}});
 }
 
 struct Range {
-  int64_t start, end, step;
+  Dim start, end;
+  int64_t step = 1;
 };
-using SizedRange = std::array<Range, kSizeSets.size()>;
 
-Range RangeOf(int64_t kind, int64_t size, int64_t a, int64_t b, int64_t other) {
-  switch (kind) {
+Range DrawRange(SizedGenerator& g, const Dim& size) {
+  if (g.Chance(45)) return {0, size};
+  const int64_t a = g.Below(g.Least(size)), b = g.Between(1, 3);
+  switch (g.Below(13)) {
     case 0:
-      return {0, a, 1};
+      return {0, a};
     case 1:
-      return {a, size, 1};
+      return {a, size};
     case 2:
-      return {0, size - a, 1};
+      return {0, size - a};
     case 3:
-      return {size - 1, size, 1};
+      return {size - 1, size};
     case 4:
-      return {size - a, size, 1};
+      return {size - a, size};
     case 5:
       return {size - 1, -1, -1};
     case 6:
       return {0, size, b + 1};
     case 7:
-      return {a, a + b, 1};
+      return {a, a + b};
     case 8:
-      return {a, size - b, 1};
+      return {a, size - b};
     case 9:
-      return {0, other, 1};
+      return {0, g.Dimension()};
     case 10:
-      return {0, size / 2, 1};
+      return {0, Dim::FloorDiv(size, 2)};
     case 11:
-      return {size / 2, size, 1};
-    case 12:
-      return {size - 1, -1, -b - 1};
+      return {Dim::FloorDiv(size, 2), size};
     default:
-      return {0, size, 1};
+      return {size - 1, -1, -b - 1};
   }
-}
-
-SizedRange DrawRange(SizedGenerator& g, const AxisSizes& sizes) {
-  const int64_t least = *std::ranges::min_element(sizes);
-  const int64_t kind = g.Chance(45) ? -1 : g.Below(13);
-  const int64_t a = g.Below(std::max<int64_t>(least, 1)), b = g.Between(1, 3);
-  const AxisSizes other = g.Dimension();
-  SizedRange range{};
-  for (const SizeSet set : kSizeSets) range[set] = RangeOf(kind, sizes[set], a, b, other[set]);
-  return range;
 }
 
 Drawn Slice(SizedGenerator& g) {
   const ValueId x = g.Operand(Domain::kAny, 1);
-  std::vector<SizedRange> ranges;
-  for (const AxisSizes& sizes : g.ShapeOf(x)) ranges.push_back(DrawRange(g, sizes));
-  return g.TryAt(Op::kSlice, {x}, [&](SizeSet set) {
-    Ints starts, ends, steps;
-    for (const SizedRange& range : ranges) {
-      starts.push_back(range[set].start);
-      ends.push_back(range[set].end);
-      steps.push_back(range[set].step);
-    }
-    return Attributes{{"starts", starts}, {"ends", ends}, {"steps", steps}};
-  });
+  SizedShape starts, ends;
+  Ints steps;
+  for (const Dim& size : g.ShapeOf(x)) {
+    const Range range = DrawRange(g, size);
+    starts.push_back(range.start);
+    ends.push_back(range.end);
+    steps.push_back(range.step);
+  }
+  return g.Try(
+      Op::kSlice, {x},
+      {{"starts", SizesAttribute(starts)}, {"ends", SizesAttribute(ends)}, {"steps", steps}});
 }
 
 Drawn Concat(SizedGenerator& g) {
@@ -166,68 +138,62 @@ Drawn Concat(SizedGenerator& g) {
   return g.Try(Op::kConcat, inputs, {{"axis", axis}});
 }
 
-// Pads or crops some axes by constants, and pads some axes to a constant size.
+// Pads or crops some axes by constants, and pads some axes to a constant size or to a dimension.
 Drawn Pad(SizedGenerator& g) {
   const ValueId x = g.Operand(Domain::kAny);
   const SizedShape shape = g.ShapeOf(x);
   const bool constant = g.Chance(65);
   const char* mode = constant ? "constant" : g.OneOf({"reflect", "edge", "wrap"});
-  const int64_t rank = std::ssize(shape);
-  std::array<Ints, kSizeSets.size()> pads = {Ints(2 * rank), Ints(2 * rank), Ints(2 * rank)};
-  for (int64_t a = 0; a < rank; ++a) {
-    const int64_t least = *std::ranges::min_element(shape[a]);
-    const int64_t most = constant ? 3 : std::clamp<int64_t>(least - 1, 0, 3);
-    const bool to_size = constant && g.Chance(20);
-    const int64_t before = g.Chance(40) ? g.Between(g.Chance(20) ? -1 : 0, most) : 0;
-    const int64_t after = g.Chance(40) ? g.Between(g.Chance(20) ? -1 : 0, most) : 0;
-    const int64_t whole = *std::ranges::max_element(shape[a]) + g.Below(3);
-    for (const SizeSet set : kSizeSets) {
-      pads[set][a] = before;
-      pads[set][a + rank] = to_size ? whole - shape[a][set] - before : after;
-    }
+  const size_t rank = shape.size();
+  SizedShape pads(2 * rank, 0);
+  for (size_t a = 0; a < rank; ++a) {
+    const int64_t most = constant ? 3 : std::clamp<int64_t>(g.Least(shape[a]) - 1, 0, 3);
+    for (const size_t end : {a, a + rank})
+      if (g.Chance(40)) pads[end] = g.Between(g.Chance(20) ? -1 : 0, most);
+    if (!constant || !g.Chance(20)) continue;
+    const Dim whole = g.Chance(30) ? g.Dimension() : g.Most(shape[a]) + g.Below(3);
+    pads[a + rank] = whole - shape[a] - pads[a];
   }
-  const double value = g.OneOf({0.0, 0.0, 1.0, 2.0});
-  return g.TryAt(Op::kPad, {x}, [&](SizeSet set) {
-    return Attributes{{"pads", pads[set]}, {"mode", std::string(mode)}, {"value", value}};
-  });
+  return g.Try(Op::kPad, {x},
+               {{"pads", SizesAttribute(pads)},
+                {"mode", std::string(mode)},
+                {"value", g.OneOf({0.0, 0.0, 1.0, 2.0})}});
 }
 
 Drawn Tile(SizedGenerator& g) {
   const ValueId x = g.Operand(Domain::kAny);
-  Ints repeats;
-  for (int64_t a = 0; a < g.RankOf(x); ++a) repeats.push_back(g.Chance(60) ? 1 : g.Between(1, 3));
-  return g.Try(Op::kTile, {x}, {{"repeats", repeats}});
+  SizedShape repeats;
+  for (int64_t a = 0; a < g.RankOf(x); ++a)
+    repeats.push_back(g.Chance(60) ? 1 : g.Chance(20) ? g.Dimension() : g.Between(1, 3));
+  return g.Try(Op::kTile, {x}, {{"repeats", SizesAttribute(repeats)}});
 }
 
-// Returns indices into an axis, as a constant, an input or a computed value. They may be negative
-// or out of range.
-ValueId Indices(SizedGenerator& g, const SizedShape& shape, const AxisSizes& sizes) {
+// Returns indices into an axis of this size, as a constant, an input or a computed value. They may
+// be negative or out of range.
+ValueId Indices(SizedGenerator& g, const SizedShape& shape, const Dim& size) {
   const DataType type = g.OneOf({DataType::kI64, DataType::kI64, DataType::kI32, DataType::kU8});
-  const int64_t least = *std::ranges::min_element(sizes);
+  const int64_t least = std::max<int64_t>(g.Least(size), 1);
   switch (g.Below(7)) {
     case 0: {  // computed, perhaps out of range
       const ValueId some = g.OfType(type, shape);
-      const Drawn index = g.Try(Op::kMin, {some, g.Scalar(type, double(least - 1))});
+      const Drawn index = g.Try(Op::kMin, {some, g.Scalar(type, static_cast<double>(least - 1))});
       return index.value_or(some);
     }
     case 1:  // the last index
-      return g.Constant(type, shape,
-                        [&](const Ints&, SizeSet set) { return double(sizes[set] - 1); });
+      return g.Filled(type, shape, size - 1);
     case 2: {  // from the end
-      const int64_t back = g.Between(1, std::max<int64_t>(least, 1));
-      return g.Constant(DataType::kI64, shape, [&](const Ints&, SizeSet) { return double(-back); });
+      const auto back = static_cast<double>(g.Between(1, least));
+      return g.Constant(DataType::kI64, shape, [&](const Ints&) { return -back; });
     }
     case 3:  // all indices in order, if the last axis of `shape` has as many elements
-      if (!shape.empty() && shape.back() == sizes)
-        return g.Constant(type, shape,
-                          [](const Ints& position, SizeSet) { return double(position.back()); });
+      if (!shape.empty() && shape.back() == size)
+        return g.Counted(type, shape, std::ssize(shape) - 1, 0, 1);
       [[fallthrough]];
     case 4: {
       const int64_t step = g.Between(1, 3);
-      return g.Constant(type, shape, [&](const Ints& position, SizeSet) {
-        int64_t sum = 0;
-        for (const int64_t p : position) sum += step * p;
-        return double(sum % std::max<int64_t>(least, 1));
+      return g.Constant(type, shape, [&](const Ints& position) {
+        const int64_t sum = std::accumulate(position.begin(), position.end(), int64_t{0});
+        return static_cast<double>(step * sum % least);
       });
     }
     default:
@@ -246,11 +212,11 @@ Drawn GatherElements(SizedGenerator& g) {
   const ValueId x = g.Operand(Domain::kAny, 1);
   const int64_t axis = g.AnyAxis(x);
   SizedShape shape = g.ShapeOf(x);
-  const AxisSizes sizes = shape[axis];
+  const Dim size = shape[axis];
   if (g.Chance(70)) shape[axis] = g.Axis();
   for (int64_t a = 0; a < std::ssize(shape); ++a)
-    if (a != axis && g.Chance(15)) shape[a] = Fixed(1);
-  return g.Try(Op::kGatherElements, {x, Indices(g, shape, sizes)}, {{"axis", axis}});
+    if (a != axis && g.Chance(15)) shape[a] = 1;
+  return g.Try(Op::kGatherElements, {x, Indices(g, shape, size)}, {{"axis", axis}});
 }
 
 // Scatters along one axis, or along two axes with one flattened index. Axes of the indices may have
@@ -260,16 +226,16 @@ Drawn Scatter(SizedGenerator& g) {
   SizedShape shape = g.ShapeOf(x);
   const int64_t axis = g.AnyAxis(x);
   const int64_t depth = axis + 1 < std::ssize(shape) && g.Chance(30) ? 2 : 1;
-  AxisSizes extent = shape[axis];
+  Dim extent = shape[axis];
   if (depth == 2) {
-    for (const SizeSet set : kSizeSets) extent[set] *= shape[axis + 1][set];
+    extent = extent * shape[axis + 1];
     shape.erase(shape.begin() + axis + 1);
   }
   shape[axis] = g.Axis();
   SizedShape numbers = shape;
   for (int64_t a = 0; a < std::ssize(shape); ++a) {
-    if (a != axis && g.Chance(15)) shape[a] = numbers[a] = Fixed(1);
-    if (g.Chance(a == axis ? 10 : 50)) numbers[a] = Fixed(1);
+    if (a != axis && g.Chance(15)) shape[a] = numbers[a] = 1;
+    if (g.Chance(a == axis ? 10 : 50)) numbers[a] = 1;
   }
   const DataType type = g.TypeOf(x);
   const char* by =
@@ -278,57 +244,52 @@ Drawn Scatter(SizedGenerator& g) {
                {{"axis", axis}, {"depth", depth}, {"reduction", std::string(by)}});
 }
 
-// Resizes some axes to twice their size or to a random size.
+// Resizes some axes by a factor, and some fixed axes to a random fixed size.
 Drawn Resize(SizedGenerator& g) {
   const ValueId x = g.Operand(Domain::kFloat, 1);
-  const SizedShape from = g.ShapeOf(x);
-  SizedShape shape = from;
-  for (size_t a = 0; a < from.size(); ++a) {
-    if ((from.size() > 2 && a < 2 && g.Chance(90)) || g.Chance(40)) continue;
-    shape[a] = g.Chance(60) ? Times(from[a], Fixed(2)) : g.Axis();
+  SizedShape shape = g.ShapeOf(x);
+  std::vector<double> scales(shape.size(), 1);
+  for (size_t a = 0; a < shape.size(); ++a) {
+    if ((shape.size() > 2 && a < 2 && g.Chance(90)) || g.Chance(40)) continue;
+    const int64_t halves = g.OneOf<int64_t>({4, 4, 4, 1, 3, 6});
+    const std::optional<int64_t> fixed = shape[a].AsConstant();
+    const Dim size = fixed && g.Chance(40) ? g.Between(1, 8) : Dim::FloorDiv(shape[a] * halves, 2);
+    scales[a] = static_cast<double>(halves) / 2;
+    if (fixed) scales[a] = static_cast<double>(size.Value()) / static_cast<double>(*fixed);
+    shape[a] = size;
   }
-  const Attributes attributes = ResizeAttributes(g);
-  return g.TryAt(Op::kResize, {x}, [&](SizeSet set) {
-    Attributes own = attributes;
-    own["shape"] = ShapeAt(shape, set);
-    return own;
-  });
+  Attributes attributes = ResizeAttributes(g);
+  attributes["shape"] = SizesAttribute(shape);
+  attributes["scales"] = scales;
+  return g.Try(Op::kResize, {x}, attributes);
 }
 
 Drawn CountUp(SizedGenerator& g) {
   const DataType type = g.TypeIn(Domain::kNumber);
-  const double start = g.OneOf({0.0, 0.0, 1.0, 2.0});
   const bool up = g.Chance(80) || !(IsFloat(type) || IsSigned(type));
-  const AxisSizes sizes = g.Dimension();
-  return g.TryAt(Op::kRange, {}, [&](SizeSet set) {
-    const auto size = static_cast<double>(sizes[set]);
-    return Attributes{{"start", up ? start : size - 1},
-                      {"limit", up ? start + size : -1.0},
-                      {"delta", up ? 1.0 : -1.0},
-                      {"to", std::string(Name(type))}};
-  });
+  const Dim size = g.Dimension();
+  const Dim first = g.Chance(20) ? g.Dimension() : g.OneOf<int64_t>({0, 0, 1, 2});
+  return g.Try(Op::kRange, {}, RangeAttributes(type, up ? first : size - 1, size, up ? 1 : -1));
 }
 
 Drawn OneHot(SizedGenerator& g) {
   const ValueId x = g.Operand(Domain::kInteger, 0, 3);
-  const AxisSizes depth = g.Chance(50) ? g.Dimension() : Fixed(g.Between(1, 6));
-  const int64_t axis = g.Between(0, g.RankOf(x));
-  const std::string type(Name(g.TypeIn(Domain::kNumber)));
-  return g.TryAt(Op::kOneHot, {x}, [&](SizeSet set) {
-    return Attributes{
-        {"depth", depth[set]}, {"axis", axis}, {"on_value", 2.0}, {"off_value", 1.0}, {"to", type}};
-  });
+  const Dim depth = g.Chance(50) ? g.Dimension() : g.Between(1, 6);
+  return g.Try(Op::kOneHot, {x},
+               {{"depth", SizeAttribute(depth)},
+                {"axis", g.Between(0, g.RankOf(x))},
+                {"on_value", 2.0},
+                {"off_value", 1.0},
+                {"to", std::string(Name(g.TypeIn(Domain::kNumber)))}});
 }
 
 Drawn Rotary(SizedGenerator& g) {
   const ValueId x = g.Operand(Domain::kFloat, 1);
   SizedShape shape = g.ShapeOf(x);
-  const AxisSizes size = shape.back();
-  const bool each = g.Chance(50);
-  if (!Divides(Fixed(2), size)) return {};
-  if (!each) shape.back() = Over(size, Fixed(2));
+  if (!g.Divides(2, shape.back())) return {};
+  if (g.Chance(50)) shape.back() = Dim::FloorDiv(shape.back(), 2);
   for (size_t d = 0; d + 1 < shape.size(); ++d)
-    if (g.Chance(40)) shape[d] = Fixed(1);
+    if (g.Chance(40)) shape[d] = 1;
   const DataType type = g.TypeOf(x);
   return g.Try(Op::kRotaryEmbedding, {x, g.Parameter(type, shape), g.Parameter(type, shape)},
                {{"interleaved", g.Below(2)}});

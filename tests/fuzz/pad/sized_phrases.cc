@@ -8,19 +8,13 @@ namespace {
 
 Attributes Axes(int64_t axis) { return {{"axes", Ints{axis}}, {"keepdims", int64_t{1}}}; }
 
-AxisSizes Times(const AxisSizes& sizes, int64_t factor) {
-  AxisSizes product = sizes;
-  for (int64_t& size : product) size *= factor;
-  return product;
-}
-
 // The hidden states of a batch of sequences, [batch, length, width].
 struct States {
   ValueId value;
   DataType type = DataType::kF32;
-  AxisSizes batch{}, length{};
+  Dim batch, length;
   int64_t width = 1;
-  SizedShape shape() const { return {batch, length, Fixed(width)}; }
+  SizedShape shape() const { return {batch, length, width}; }
 };
 
 States DrawStates(SizedGenerator& g, int64_t width) {
@@ -34,16 +28,13 @@ States DrawStates(SizedGenerator& g, int64_t width) {
 Drawn MeanBySum(SizedGenerator& g) {
   const ValueId x = g.Operand(Domain::kFloat, 1);
   const int64_t axis = g.AnyAxis(x);
-  const AxisSizes sizes = g.ShapeOf(x)[axis];
+  const DataType type = g.TypeOf(x);
+  const ValueId size = g.SizedScalar(type, g.ShapeOf(x)[axis]);
   const Drawn sum = g.Try(Op::kReduceSum, {x}, Axes(axis));
   if (!sum) return {};
-  const bool inverse = g.Chance(50);
-  std::array<double, kSizeSets.size()> numbers{};
-  for (const SizeSet set : kSizeSets) {
-    const auto size = static_cast<double>(std::max<int64_t>(sizes[set], 1));
-    numbers[set] = inverse ? 1 / size : size;
-  }
-  return g.Try(inverse ? Op::kMul : Op::kDiv, {*sum, g.SizedScalar(g.TypeOf(x), numbers)});
+  if (g.Chance(50)) return g.Try(Op::kDiv, {*sum, size});
+  const Drawn inverse = g.Try(Op::kReciprocal, {size});
+  return inverse ? g.Try(Op::kMul, {*sum, *inverse}) : Drawn();
 }
 
 Drawn LayerNormByMeans(SizedGenerator& g) {
@@ -74,85 +65,75 @@ Drawn Linear(SizedGenerator& g) {
   const int64_t columns = g.Between(1, 5);
   Drawn y = x.value;
   const bool flat = g.Chance(40);
-  AxisSizes rows{};
-  for (const SizeSet set : kSizeSets) rows[set] = x.batch[set] * x.length[set];
-  if (flat) y = g.Reshape(x.value, {rows, Fixed(x.width)});
-  if (y) y = g.Try(Op::kMatmul, {*y, g.Table(x.type, {Fixed(x.width), Fixed(columns)})});
-  if (y) y = g.Try(Op::kAdd, {*y, g.Table(x.type, {Fixed(columns)})});
-  if (y && flat) y = g.Reshape(*y, {x.batch, x.length, Fixed(columns)});
+  if (flat) y = g.Reshape(x.value, {x.batch * x.length, x.width});
+  if (y) y = g.Try(Op::kMatmul, {*y, g.Table(x.type, {x.width, columns})});
+  if (y) y = g.Try(Op::kAdd, {*y, g.Table(x.type, {columns})});
+  if (y && flat) y = g.Reshape(*y, {x.batch, x.length, columns});
   return y ? g.Try(g.OneOf({Op::kRelu, Op::kGelu, Op::kTanh}), {*y}) : Drawn();
 }
 
 // Sums rows of a table, chosen by token ids, and rows of another table, chosen by positions.
 Drawn Embedding(SizedGenerator& g) {
   const DataType type = g.TypeIn(Domain::kFloat);
-  const AxisSizes batch = g.Axis(), length = g.Dimension();
+  const Dim batch = g.Axis(), length = g.Dimension();
   const int64_t width = g.Between(1, 4);
   const ValueId ids = g.Input(DataType::kI64, {batch, length}, "index");
-  Drawn tokens =
-      g.Try(Op::kGather, {g.Table(type, {Fixed(7), Fixed(width)}), ids}, {{"axis", int64_t{0}}});
-  const ValueId places = g.Table(type, {Fixed(20), Fixed(width)});
+  const Drawn tokens = g.Try(Op::kGather, {g.Table(type, {7, width}), ids}, {{"axis", int64_t{0}}});
+  const ValueId places = g.Table(type, {20, width});
   Drawn positions;
   if (g.Chance(50)) {
-    positions = g.TryAt(Op::kSlice, {places}, [&](SizeSet set) {
-      return Attributes{{"starts", Ints{0, 0}}, {"ends", Ints{length[set], width}}};
-    });
+    positions = g.Try(Op::kSlice, {places},
+                      {{"starts", Ints{0, 0}}, {"ends", SizesAttribute({length, width})}});
   } else {
-    const ValueId counted =
-        g.Constant(DataType::kI64, {Fixed(1), length},
-                   [](const Ints& position, SizeSet) { return static_cast<double>(position[1]); });
+    const ValueId counted = g.Counted(DataType::kI64, {1, length}, 1, 0, 1);
     positions = g.Try(Op::kGather, {places, counted}, {{"axis", int64_t{0}}});
   }
   return tokens && positions ? g.Try(Op::kAdd, {*tokens, *positions}) : Drawn();
 }
 
-// Returns a causal mask. It is 0 for visible tokens, and else a number that hides the token.
-ValueId Triangle(SizedGenerator& g, DataType type, const AxisSizes& length, const AxisSizes& keys) {
-  const double hidden = g.OneOf<double>({-INFINITY, -10000});
-  const bool from_end = g.Chance(30);
-  return g.Constant(type, {length, keys}, [&](const Ints& position, SizeSet set) {
-    const int64_t offset = from_end ? keys[set] - length[set] : 0;
-    return position[1] <= position[0] + offset ? 0 : hidden;
+// Computes a causal boolean mask from ranges, or slices it from a constant. It is true for visible
+// tokens. With more keys than tokens, the mask may count from the end.
+Drawn Triangle(SizedGenerator& g, const Dim& length, const Dim& keys) {
+  const Dim start = g.Chance(30) ? keys - length : 0;
+  if (g.Chance(60)) {
+    const ValueId rows = g.Counted(DataType::kI64, {length, 1}, 0, start, 1);
+    const ValueId columns = g.Counted(DataType::kI64, {1, keys}, 1, 0, 1);
+    return g.Try(Op::kLe, {columns, rows});
+  }
+  const int64_t most = std::max(g.Most(length), g.Most(keys));
+  const ValueId whole = g.Constant(DataType::kBool, {most, most}, [](const Ints& position) {
+    return position[1] <= position[0] ? 1.0 : 0.0;
   });
-}
-
-// Computes a causal boolean mask from ranges. It is true for visible tokens.
-Drawn ComputedTriangle(SizedGenerator& g, const AxisSizes& length, const AxisSizes& keys) {
-  const auto count = [&](const AxisSizes& sizes, const SizedShape& shape) -> Drawn {
-    const Drawn range = g.TryAt(Op::kRange, {}, [&](SizeSet set) {
-      return Attributes{{"start", 0.0},
-                        {"limit", static_cast<double>(sizes[set])},
-                        {"delta", 1.0},
-                        {"to", std::string("i64")}};
-    });
-    return range ? g.Reshape(*range, shape) : Drawn();
-  };
-  const Drawn rows = count(length, {length, Fixed(1)}), columns = count(keys, {Fixed(1), keys});
-  return rows && columns ? g.Try(Op::kLe, {*columns, *rows}) : Drawn();
+  return g.Try(
+      Op::kSlice, {whole},
+      {{"starts", SizesAttribute({start, 0})}, {"ends", SizesAttribute({start + length, keys})}});
 }
 
 Drawn Heads(SizedGenerator& g, const States& x, ValueId value, int64_t heads) {
-  const Drawn split = g.Reshape(value, {x.batch, x.length, Fixed(heads), Fixed(x.width / heads)});
+  const Drawn split = g.Reshape(value, {x.batch, x.length, heads, x.width / heads});
   return split ? g.Try(Op::kTranspose, {*split}, {{"perm", Ints{0, 2, 1, 3}}}) : Drawn();
 }
 
+// Hides the scores of later tokens or of those that an input hides, by a selection or a sum.
 Drawn Masked(SizedGenerator& g, const States& x, ValueId scores) {
-  if (g.Chance(40)) return g.Try(Op::kAdd, {scores, Triangle(g, x.type, x.length, x.length)});
   if (g.Chance(40)) {
-    const Drawn seen = ComputedTriangle(g, x.length, x.length);
-    return seen ? g.Try(Op::kWhere, {*seen, scores, g.Scalar(x.type, -INFINITY)}) : Drawn();
+    const ValueId mask = g.Input(x.type, {x.batch, x.length});
+    const Drawn wide = g.Reshape(mask, {x.batch, 1, 1, x.length});
+    return wide ? g.Try(Op::kAdd, {scores, *wide}) : Drawn();
   }
-  const ValueId mask = g.Input(x.type, {x.batch, x.length});
-  const Drawn wide = g.Reshape(mask, {x.batch, Fixed(1), Fixed(1), x.length});
-  return wide ? g.Try(Op::kAdd, {scores, *wide}) : Drawn();
+  const Drawn seen = Triangle(g, x.length, x.length);
+  if (!seen) return {};
+  const ValueId hidden = g.Scalar(x.type, g.OneOf<double>({-INFINITY, -10000}));
+  if (g.Chance(50)) return g.Try(Op::kWhere, {*seen, scores, hidden});
+  const Drawn bias = g.Try(Op::kWhere, {*seen, g.Scalar(x.type, 0), hidden});
+  return bias ? g.Try(Op::kAdd, {scores, *bias}) : Drawn();
 }
 
 Drawn SelfAttention(SizedGenerator& g) {
   const int64_t heads = g.Between(1, 2);
   const States x = DrawStates(g, heads * g.Between(1, 3));
   const auto head = [&]() -> Drawn {
-    const Drawn projected =
-        g.Try(Op::kMatmul, {x.value, g.Table(x.type, {Fixed(x.width), Fixed(x.width)})});
+    const Drawn projected = g.Try(Op::kMatmul, {x.value, g.Table(x.type, {x.width, x.width})});
     return projected ? Heads(g, x, *projected, heads) : Drawn();
   };
   const Drawn q = head(), k = head(), v = head();
@@ -165,8 +146,7 @@ Drawn SelfAttention(SizedGenerator& g) {
     if (scores) mixed = g.Try(Op::kMatmul, {*scores, *v});
   } else {
     std::vector<ValueId> inputs = {*q, *k, *v};
-    if (g.Chance(50))
-      inputs.push_back(g.Input(DataType::kBool, {x.batch, Fixed(1), Fixed(1), x.length}));
+    if (g.Chance(50)) inputs.push_back(g.Input(DataType::kBool, {x.batch, 1, 1, x.length}));
     mixed = g.Try(Op::kAttention, inputs, {{"scale", 0.5}, {"causal", g.Below(2)}});
   }
   const Drawn back =
@@ -177,7 +157,7 @@ Drawn SelfAttention(SizedGenerator& g) {
 // Divides the sum of the masked states by the larger of 1 and the sum of the mask.
 Drawn MaskedMean(SizedGenerator& g) {
   const States x = DrawStates(g, g.Between(1, 4));
-  const ValueId mask = g.OfType(x.type, {x.batch, x.length, Fixed(1)});
+  const ValueId mask = g.OfType(x.type, {x.batch, x.length, 1});
   const Drawn masked = g.Try(Op::kMul, {x.value, mask});
   const Drawn sum = masked ? g.Try(Op::kReduceSum, {*masked}, Axes(1)) : Drawn();
   const Drawn count = g.Try(Op::kReduceSum, {mask}, Axes(1));
@@ -189,29 +169,27 @@ Drawn MaskedMean(SizedGenerator& g) {
 Drawn OneToken(SizedGenerator& g) {
   const States x = DrawStates(g, g.Between(1, 4));
   if (g.Chance(50))
-    return g.TryAt(Op::kSlice, {x.value}, [&](SizeSet set) {
-      return Attributes{{"starts", Ints{0, x.length[set] - 1, 0}},
-                        {"ends", Ints{x.batch[set], x.length[set], x.width}}};
-    });
+    return g.Try(
+        Op::kSlice, {x.value},
+        {{"starts", SizesAttribute({0, x.length - 1, 0})}, {"ends", SizesAttribute(x.shape())}});
   const ValueId ids = g.Input(DataType::kI64, {x.batch, x.length});
   const Drawn last = g.Try(Op::kArgMax, {ids}, {{"axis", int64_t{1}}, {"keepdims", int64_t{1}}});
-  const Drawn column = last ? g.Reshape(*last, {x.batch, Fixed(1), Fixed(1)}) : Drawn();
+  const Drawn column = last ? g.Reshape(*last, {x.batch, 1, 1}) : Drawn();
   if (!column) return {};
-  const Drawn wide = g.TryAt(Op::kExpand, {*column}, [&](SizeSet set) {
-    return Attributes{{"shape", Ints{x.batch[set], 1, x.width}}};
-  });
+  const Drawn wide =
+      g.Try(Op::kExpand, {*column}, {{"shape", SizesAttribute({x.batch, 1, x.width})}});
   return wide ? g.Try(Op::kGatherElements, {x.value, *wide}, {{"axis", int64_t{1}}}) : Drawn();
 }
 
 // Computes position ids by a cumulative sum of a mask, and gathers rows of a table with them.
 Drawn CountedPositions(SizedGenerator& g) {
-  const AxisSizes batch = g.Axis(), length = g.Dimension();
+  const Dim batch = g.Axis(), length = g.Dimension();
   const ValueId mask = g.Input(DataType::kBool, {batch, length});
   const Drawn number = g.Try(Op::kCast, {mask}, {{"to", std::string("i64")}});
   const Drawn sums = number ? g.Try(Op::kCumSum, {*number}, {{"axis", int64_t{1}}}) : Drawn();
   const Drawn places = sums ? g.Try(Op::kSub, {*sums, g.Scalar(DataType::kI64, 1)}) : Drawn();
   if (!places) return {};
-  const ValueId table = g.Table(DataType::kF32, {Fixed(17), Fixed(2)});
+  const ValueId table = g.Table(DataType::kF32, {17, 2});
   return g.Try(Op::kGather, {table, *places}, {{"axis", int64_t{0}}});
 }
 
@@ -222,12 +200,11 @@ Drawn Rolled(SizedGenerator& g) {
   const int64_t axis = g.AnyAxis(x);
   const bool by_one = g.Chance(50);
   const auto part = [&](bool tail) {
-    return g.TryAt(Op::kSlice, {x}, [&](SizeSet set) {
-      const int64_t cut = by_one ? 1 : shape[axis][set] - 1;
-      Ints starts(shape.size(), 0), ends = ShapeAt(shape, set);
-      tail ? starts[axis] = cut : ends[axis] = cut;
-      return Attributes{{"starts", starts}, {"ends", ends}};
-    });
+    const Dim cut = by_one ? 1 : shape[axis] - 1;
+    SizedShape starts(shape.size(), 0), ends = shape;
+    (tail ? starts : ends)[axis] = cut;
+    return g.Try(Op::kSlice, {x},
+                 {{"starts", SizesAttribute(starts)}, {"ends", SizesAttribute(ends)}});
   };
   const Drawn tail = part(true), head = part(false);
   return tail && head ? g.Try(Op::kConcat, {*tail, *head}, {{"axis", axis}}) : Drawn();
@@ -237,39 +214,36 @@ Drawn Rolled(SizedGenerator& g) {
 Drawn Blocks(SizedGenerator& g) {
   const States x = DrawStates(g, g.Between(1, 3));
   const int64_t block = g.Between(2, 4);
-  AxisSizes whole{};
-  for (const SizeSet set : kSizeSets) whole[set] = (x.length[set] + block - 1) / block;
-  const Drawn filled = g.TryAt(Op::kPad, {x.value}, [&](SizeSet set) {
-    return Attributes{{"pads", Ints{0, 0, 0, 0, whole[set] * block - x.length[set], 0}}};
-  });
-  const Drawn blocks =
-      filled ? g.Reshape(*filled, {x.batch, whole, Fixed(block), Fixed(x.width)}) : Drawn();
+  const Dim whole = Dim::CeilDiv(x.length, block);
+  const Drawn filled = g.Try(Op::kPad, {x.value},
+                             {{"pads", SizesAttribute({0, 0, 0, 0, whole * block - x.length, 0})}});
+  const Drawn blocks = filled ? g.Reshape(*filled, {x.batch, whole, block, x.width}) : Drawn();
   const Drawn work = blocks ? g.Try(Op::kReduceMax, {*blocks}, Axes(2)) : Drawn();
   const Drawn again = work ? g.Try(Op::kSub, {*blocks, *work}) : Drawn();
-  const Drawn flat =
-      again ? g.Reshape(*again, {x.batch, Times(whole, block), Fixed(x.width)}) : Drawn();
+  const Drawn flat = again ? g.Reshape(*again, {x.batch, whole * block, x.width}) : Drawn();
   if (!flat) return {};
-  return g.TryAt(Op::kSlice, {*flat}, [&](SizeSet set) {
-    return Attributes{{"starts", Ints{0, 0, 0}},
-                      {"ends", Ints{x.batch[set], x.length[set], x.width}}};
-  });
+  return g.Try(Op::kSlice, {*flat},
+               {{"starts", Ints{0, 0, 0}}, {"ends", SizesAttribute(x.shape())}});
 }
 
 // Concatenates a cache and the new states, and adds attention of the new states to the result.
 Drawn Cache(SizedGenerator& g) {
-  States x = DrawStates(g, g.Between(1, 3));
+  const States x = DrawStates(g, g.Between(1, 3));
   SizedShape past = x.shape();
   past[1] = g.Axis();
   const ValueId cache = g.Input(x.type, past);
   const Drawn keys = g.Try(Op::kConcat, {cache, x.value}, {{"axis", int64_t{1}}});
   if (!keys) return {};
-  const SizedShape all = g.ShapeOf(*keys);
-  const bool causal = g.Chance(60);
-  return g.TryAt(Op::kAttention, {x.value, *keys, *keys}, [&](SizeSet set) {
-    return Attributes{{"scale", 0.5},
-                      {"causal", int64_t{causal}},
-                      {"causal_offset", all[1][set] - x.length[set]}};
-  });
+  const Dim all = g.ShapeOf(*keys)[1];
+  std::vector<ValueId> inputs = {x.value, *keys, *keys};
+  Attributes attributes = {{"scale", 0.5}};
+  const Drawn seen = g.Chance(40) ? Triangle(g, x.length, all) : Drawn();
+  if (seen) inputs.push_back(*seen);
+  if (!seen && g.Chance(60)) {
+    attributes["causal"] = int64_t{1};
+    attributes["causal_offset"] = SizeAttribute(all - x.length);
+  }
+  return g.Try(Op::kAttention, inputs, attributes);
 }
 
 constexpr SizedRecipe kPhrases[] = {{MeanBySum, 2},  {LayerNormByMeans, 2}, {SoftmaxByExp, 2},

@@ -1,4 +1,4 @@
-// Recipes that add reductions, cumulative sums and normalisations to the graphs of all sizes.
+// Recipes that add reductions, cumulative sums and normalisations to a model.
 #include <algorithm>
 
 #include "tests/fuzz/pad/sized_generator.h"
@@ -44,8 +44,8 @@ Drawn AxisNorm(SizedGenerator& g) {
   const SizedShape shape = g.ShapeOf(x);
   const int64_t axis = g.Chance(60) ? std::ssize(shape) - 1 : g.AnyAxis(x);
   SizedShape normalised(shape.begin() + axis, shape.end());
-  if (!std::ranges::all_of(normalised, IsFixed) && g.Chance(40)) return {};
-  if (g.Chance(10)) normalised.back() = Fixed(1);
+  if (!std::ranges::all_of(normalised, &Dim::IsConstant) && g.Chance(40)) return {};
+  if (g.Chance(10)) normalised.back() = 1;
   const Op op = g.OneOf({Op::kLayerNorm, Op::kRmsNorm});
   std::vector<ValueId> inputs = {x, g.Parameter(type, normalised)};
   if (op == Op::kLayerNorm && g.Chance(70)) inputs.push_back(g.Parameter(type, normalised));
@@ -56,18 +56,18 @@ Drawn ChannelNorm(SizedGenerator& g) {
   const Op op = g.OneOf({Op::kBatchNorm, Op::kInstanceNorm, Op::kGroupNorm});
   const ValueId x = g.Operand(Domain::kFloat, 2);
   const DataType type = g.TypeOf(x);
-  const AxisSizes channels = g.ShapeOf(x)[1];
+  const Dim channels = g.ShapeOf(x)[1];
   const SizedShape vector = {channels};
   std::vector<ValueId> inputs = {x, g.Parameter(type, vector), g.Parameter(type, vector)};
   Attributes attributes = {{"epsilon", Epsilon(g)}};
   if (op == Op::kBatchNorm) {
     inputs.push_back(g.Parameter(type, vector));
-    inputs.push_back(g.Constant(type, vector, [](const Ints& position, SizeSet) {
+    inputs.push_back(g.Constant(type, vector, [](const Ints& position) {
       return 0.25 * static_cast<double>(1 + position[0] % 7);
     }));
   }
   if (op == Op::kGroupNorm)
-    attributes["groups"] = channels[kExact] % 2 == 0 && g.Chance(50) ? int64_t{2} : int64_t{1};
+    attributes["groups"] = g.Divides(2, channels) && g.Chance(50) ? int64_t{2} : int64_t{1};
   return g.Try(op, inputs, attributes);
 }
 

@@ -34,9 +34,31 @@ constexpr const char* kText = R"(graph g {
   output f
 })";
 
-Result<Graph> Parse(const SizeValues& sizes) {
-  return ParseGraph(kText, "g.graph", RandomWeights(1), sizes);
+// Windows, resizes and attention. Pads, kernels and offsets depend on sizes.
+constexpr const char* kWindows = R"(graph g {
+  input x: f32[b, 4, h, w]
+  input q: f32[b, 2, s, 8]
+  input k: f32[b, 2, t, 8]
+  weight a: f32[8, 4, 3, 3]
+  weight d: f32[8, 4, 2, 2]
+  c = conv(x, a) {strides=[2, 2], pads=[h mod 2, 0, 1, w mod 3 + 1]}
+  u = conv_transpose(c, d) {strides=[2, 2], pads=[0, 0, h mod 2, w mod 2]}
+  m = max_pool(x) {kernel=[h/2, 2], strides=[2, 1], pads=[0, 0, (h - 1) mod 2, 1]}
+  p = average_pool(m) {kernel=[h - 4, w - 3], count_include_pad=1}
+  r = resize(x) {shape=[b, 4, 2*h, w + 5], mode="linear"}
+  e = resize(x) {scales=[1, 1, 1.5, 0.5]}
+  z = resize(x) {shape=[b, 4, 3*h/2, w/2 + v], scales=[1, 1, 1.5, 0.5]}
+  y = attention(q, k, k) {causal=1, causal_offset=t - s}
+  output u
+  output p
+  output y
+})";
+
+Result<Graph> ParseText(const char* text, const SizeValues& sizes) {
+  return ParseGraph(text, "g.graph", RandomWeights(1), sizes);
 }
+
+Result<Graph> Parse(const SizeValues& sizes) { return ParseText(kText, sizes); }
 
 TEST(Specialize, EqualsTheGraphOfTheNumbers) {
   const auto named = Parse({});
@@ -50,6 +72,54 @@ TEST(Specialize, EqualsTheGraphOfTheNumbers) {
     EXPECT_EQ(Print(*specialized), Print(*fixed));
     EXPECT_TRUE(Verify(*specialized));
   }
+}
+
+TEST(Specialize, WindowsEqualThoseOfTheNumbers) {
+  const auto named = ParseText(kWindows, {});
+  ASSERT_TRUE(named) << named.error().Format();
+  EXPECT_TRUE(Verify(*named));
+  for (int64_t n = 0; n < 24; ++n) {
+    const SizeValues sizes = {{"b", n % 2 + 1}, {"h", n % 3 + 5}, {"w", n / 2 + 4},
+                              {"s", n % 4},     {"t", n % 5 + 1}, {"v", (n / 2) % 2}};
+    const auto fixed = ParseText(kWindows, sizes);
+    const auto specialized = Specialize(*named, sizes);
+    ASSERT_TRUE(fixed) << fixed.error().Format();
+    ASSERT_TRUE(specialized) << specialized.error().Format();
+    EXPECT_EQ(Print(*specialized), Print(*fixed));
+    EXPECT_TRUE(Verify(*specialized));
+    EXPECT_TRUE(RequireFixedSizes(*specialized));
+  }
+}
+
+// The text of a graph with named sizes is read again.
+TEST(Specialize, NamedWindowsInText) {
+  const auto named = ParseText(kWindows, {});
+  ASSERT_TRUE(named) << named.error().Format();
+  const std::string text = Print(*named);
+  EXPECT_THAT(text, testing::HasSubstr("causal_offset=-s + t"));
+  const auto again = ParseText(text.c_str(), {});
+  ASSERT_TRUE(again) << again.error().Format();
+  EXPECT_EQ(Print(*again), text);
+}
+
+// Pads that retain the size, or divide it by the stride, have a result with a short expression.
+TEST(Specialize, SamePadsDivideTheSize) {
+  const auto graph = ParseGraph(R"(graph g {
+  input x: f32[n, 1, h]
+  weight a: f32[1, 1, 3]
+  c = conv(x, a) {strides=[2], pads=[((h mod 2) + 1)/2, (h mod 2) + 1 - ((h mod 2) + 1)/2]}
+  p = max_pool(c) {kernel=[2], strides=[2], pads=[0, 2*((h + 3)/4) - (h + 1)/2]}
+  k = average_pool(x) {kernel=[h], pads=[h/2, h - 1 - h/2]}
+  output p
+  output k
+})",
+                                "g.graph", RandomWeights(1));
+  ASSERT_TRUE(graph) << graph.error().Format();
+  const auto shape = [&](size_t output) {
+    return ShapeText(graph->value(graph->outputs()[output]).type.dims);
+  };
+  EXPECT_EQ(shape(0), "nx1x((h + 3)/4)");
+  EXPECT_EQ(shape(1), "nx1xh");
 }
 
 TEST(Specialize, SomeNamesMayStay) {
@@ -146,6 +216,31 @@ TEST(ConditionsOf, NamesWhatInferenceAssumes) {
                                           "0 <= 4*h - 6", "4 <= 2*h - 3", "1 <= m", "3 <= w"));
 }
 
+// Random sizes: if all conditions hold, the graph can be specialized, and its inference agrees. The
+// conditions of windows and resizes are exact where no image is empty.
+TEST(ConditionsOf, AreEnoughForWindows) {
+  Random random(1);
+  const auto named = ParseText(kWindows, {});
+  ASSERT_TRUE(named) << named.error().Format();
+  const std::vector<SizeCondition> conditions = ConditionsOf(*named);
+  int valid = 0;
+  int invalid = 0;
+  for (int trial = 0; trial < 2000; ++trial) {
+    const auto below = [&](uint64_t limit) { return static_cast<int64_t>(random.Below(limit)); };
+    const SizeValues sizes = {{"b", below(3) + 1}, {"h", below(10)}, {"w", below(10)},
+                              {"s", below(4)},     {"t", below(4)},  {"v", below(3)}};
+    const bool hold = std::ranges::all_of(conditions, [&](const SizeCondition& condition) {
+      return Holds(condition, sizes).value_or(false);
+    });
+    const auto fixed = Specialize(*named, sizes);
+    (fixed ? valid : invalid) += 1;
+    EXPECT_EQ(hold, fixed.has_value());
+    EXPECT_EQ(fixed.has_value(), ParseText(kWindows, sizes).has_value());
+  }
+  EXPECT_GT(valid, 100);
+  EXPECT_GT(invalid, 100);
+}
+
 // Random sizes: if all conditions hold, the graph can be specialized, and its inference agrees.
 TEST(ConditionsOf, AreEnough) {
   Random random(1);
@@ -183,10 +278,58 @@ TEST(Specialize, OperatorsWithoutNamedSizesRejectThem) {
   EXPECT_EQ(error("y = leaky_relu(x) {alpha=n}"),
             "g.graph:3:3: error: leaky_relu attribute alpha is a number with named sizes, expected "
             "a number");
+  EXPECT_EQ(
+      error("y = conv(x, x) {strides=[n]}"),
+      "g.graph:3:3: error: conv attribute strides is a list with named sizes, expected a list "
+      "of integers");
   EXPECT_EQ(error("y = pad(x) {pads=[0, n, 1.5, 0]}"),
             "g.graph:3:20: error: a list contains floats and named sizes");
   EXPECT_EQ(error("y = range() {start=0.5, limit=n, delta=1, to=\"f32\"}"),
             "g.graph:3:3: error: range from ? to n needs integers with named sizes");
+}
+
+TEST(Specialize, WindowsThatNeverFitAreErrors) {
+  const auto error = [](const std::string& line) {
+    const auto graph =
+        ParseGraph("graph g {\n  input x: f32[1, 2, n]\n  " + line + "\n  output y\n}", "g.graph",
+                   NoWeights());
+    return graph ? Print(*graph) : graph.error().Format();
+  };
+  EXPECT_EQ(error("y = max_pool(x) {kernel=[2], pads=[n]}"),
+            "g.graph:3:3: error: max_pool attribute pads has 1 entries, expected 2");
+  EXPECT_EQ(error("y = max_pool(x) {kernel=[2], pads=[0, -n - 1]}"),
+            "g.graph:3:3: error: max_pool attribute pads holds -n - 1, expected at least 0");
+  EXPECT_EQ(error("y = average_pool(x) {kernel=[-n]}"),
+            "g.graph:3:3: error: average_pool kernel holds -n, expected at least 1");
+  EXPECT_EQ(error("y = max_pool(x) {kernel=[n + 4], pads=[1, 2]}"),
+            "g.graph:3:3: error: max_pool window does not fit: spatial axis 0 is n + 3 with pads, "
+            "the window reaches n + 4");
+}
+
+TEST(Specialize, ResizesWithNamedSizesNeedExactScales) {
+  const auto error = [](const std::string& attributes) {
+    const auto graph = ParseGraph(
+        "graph g {\n  input x: f32[2, n]\n  y = resize(x) {" + attributes + "}\n  output y\n}",
+        "g.graph", NoWeights());
+    return graph ? Print(*graph) : graph.error().Format();
+  };
+  EXPECT_EQ(error("mode=\"linear\""),
+            "g.graph:3:3: error: resize needs the attribute shape or scales");
+  EXPECT_EQ(error("shape=[n]"), "g.graph:3:3: error: resize has 1 sizes and 0 scales, expected 2");
+  EXPECT_EQ(error("scales=[1, 0.3]"),
+            "g.graph:3:3: error: resize scales axis 1 of n by 0.3, expected a shape");
+  EXPECT_EQ(error("shape=[2, m], scales=[1, 0.123456789]"),
+            "g.graph:3:3: error: resize scale of axis 1 is 0.123456789, expected a small fraction "
+            "for n elements");
+  EXPECT_EQ(error("shape=[2, m], scales=[1, -1]"),
+            "g.graph:3:3: error: resize scale of axis 1 is -1, for n elements, expected more than "
+            "0");
+  EXPECT_EQ(error("shape=[2, n + 1], scales=[1, 1]"),
+            "g.graph:3:3: error: resize of axis 1 to n + 1 elements contradicts its scale 1 of n "
+            "elements");
+  EXPECT_EQ(error("shape=[5, n], scales=[2, 1]"),
+            "g.graph:3:3: error: resize of axis 0 to 5 elements contradicts its scale 2, which "
+            "makes 4 of 2");
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <memory>
 #include <random>
 
+#include "graph/random_inputs.h"
 #include "graph/reference.h"
 #include "graph/specialize.h"
 #include "ir/size/size_text.h"
@@ -154,16 +155,23 @@ TEST(OnnxNamedSizes, RandomFormulas) {
   EXPECT_GE(named_models, kModels * 9 / 10);
 }
 
-/// Returns a model with an input x whose dimensions are named or fixed.
-Model WithInput(const std::vector<std::string>& dims, const std::string& name = "x") {
-  Model model;
-  model.Input(name, std::vector<int64_t>(dims.size(), -1));
-  auto& type = *model.graph().mutable_input(0)->mutable_type()->mutable_tensor_type();
+/// Adds an input whose dimensions are named or fixed.
+void AddInput(Model& model, const std::string& name, const std::vector<std::string>& dims,
+              DataType type = DataType::kF32) {
+  model.Input(name, std::vector<int64_t>(dims.size(), -1), type);
+  auto& input = *model.graph().mutable_input(model.graph().input_size() - 1);
+  auto& shape = *input.mutable_type()->mutable_tensor_type()->mutable_shape();
   for (size_t a = 0; a < dims.size(); ++a) {
-    auto& dim = *type.mutable_shape()->mutable_dim(static_cast<int>(a));
+    auto& dim = *shape.mutable_dim(static_cast<int>(a));
     const bool is_number = std::isdigit(static_cast<unsigned char>(dims[a][0])) != 0;
     is_number ? dim.set_dim_value(std::stoll(dims[a])) : dim.set_dim_param(dims[a]);
   }
+}
+
+/// Returns a model with an input x whose dimensions are named or fixed.
+Model WithInput(const std::vector<std::string>& dims, int64_t opset = 17) {
+  Model model(opset);
+  AddInput(model, "x", dims);
   return model;
 }
 
@@ -383,6 +391,280 @@ TEST(OnnxNamedSizes, OtherNamesNeedASize) {
   Model model = WithInput({"n", "t"});
   model.Node("Relu", {"x"}, {"y"}).Output("y");
   EXPECT_THAT(OutputShape(model.Import(Named({"n"}))), HasSubstr("open dimensions"));
+}
+
+/// Imports the model with named sizes. Expects the results of the model that is imported at each of
+/// the sizes.
+void ExpectSameAt(const Model& model, const std::vector<SizeValues>& all_sizes) {
+  std::set<std::string> names;
+  for (const auto& [name, size] : all_sizes.front()) names.insert(name);
+  const Result<Graph> named = model.Import(Named(names));
+  ASSERT_TRUE(named.has_value()) << named.error().Format();
+  const std::vector<SizeCondition> conditions = ConditionsOf(*named);
+  for (const SizeValues& sizes : all_sizes) {
+    std::string at;
+    for (const auto& [name, size] : sizes) at += fmt::format("{}={} ", name, size);
+    SCOPED_TRACE(at);
+    for (const SizeCondition& condition : conditions)
+      ASSERT_TRUE(Holds(condition, sizes).value_or(false)) << Print(condition);
+    const Result<Graph> special = Specialize(*named, sizes);
+    ASSERT_TRUE(special.has_value()) << special.error().Format();
+    ImportOptions options;
+    options.dims.insert(sizes.begin(), sizes.end());
+    const Result<Graph> fixed = model.Import(options);
+    ASSERT_TRUE(fixed.has_value()) << fixed.error().Format();
+    const Result<std::vector<Array>> inputs = RandomInputs(*fixed, 1);
+    ASSERT_TRUE(inputs.has_value()) << inputs.error().Format();
+    const Result<std::vector<Array>> expected = RunReference(*fixed, *inputs);
+    const Result<std::vector<Array>> found = RunReference(*special, *inputs);
+    ASSERT_TRUE(expected.has_value()) << expected.error().Format();
+    ASSERT_TRUE(found.has_value()) << found.error().Format();
+    ASSERT_EQ(expected->size(), found->size());
+    for (size_t i = 0; i < expected->size(); ++i) {
+      EXPECT_EQ((*expected)[i].type(), (*found)[i].type());
+      EXPECT_EQ((*expected)[i].shape(), (*found)[i].shape());
+      EXPECT_EQ(Values((*expected)[i]), Values((*found)[i]));
+    }
+  }
+}
+
+using List = std::vector<int64_t>;
+
+const std::vector<SizeValues> kImageSizes = {
+    {{"n", 1}, {"h", 1}, {"w", 1}}, {{"n", 2}, {"h", 6}, {"w", 7}}, {{"n", 1}, {"h", 7}, {"w", 9}},
+    {{"n", 3}, {"h", 8}, {"w", 5}}, {{"n", 1}, {"h", 9}, {"w", 8}}, {{"n", 1}, {"h", 5}, {"w", 6}}};
+
+TEST(OnnxNamedSizes, SamePads) {
+  for (const char* pads : {"SAME_UPPER", "SAME_LOWER"}) {
+    for (const List& strides : {List{1, 1}, List{2, 3}, List{3, 2}}) {
+      Model model = WithInput({"n", "2", "h", "w"});
+      const std::vector<Attr> window = {
+          {"auto_pad", pads}, {"strides", strides}, {"kernel_shape", List{3, 2}}};
+      model.Constant("f", Counting({2, 2, 3, 2}, -1, 0.1F));
+      model.Node("Conv", {"x", "f"}, {"c"}, window).Output("c");
+      model.Node("ConvTranspose", {"c", "f"}, {"t"}, window).Output("t");
+      model.Node("MaxPool", {"x"}, {"m"}, window).Output("m");
+      model.Node("AveragePool", {"m"}, {"a"}, window).Output("a");
+      model.Node("LpPool", {"a"}, {"l"}, window).Output("l");
+      ExpectSameAt(model, kImageSizes);
+    }
+  }
+}
+
+// The sizes of images after several windows stay short expressions.
+TEST(OnnxNamedSizes, SamePadsDivideTheSize) {
+  Model model = WithInput({"n", "1", "h", "w"});
+  std::string x = "x";
+  model.Constant("f", Counting({1, 1, 3, 3}));
+  for (const char* y : {"a", "b", "c", "d", "e"}) {
+    model.Node("Conv", {x, "f"}, {y}, {{"auto_pad", "SAME_UPPER"}, {"strides", List{2, 2}}});
+    x = y;
+  }
+  model.Output(x);
+  const Result<Graph> graph = model.Import(Named({"n", "h", "w"}));
+  EXPECT_EQ(OutputShape(graph), "nx1x((h + 31)/32)x((w + 31)/32)");
+  ExpectSameAt(model, kImageSizes);
+}
+
+TEST(OnnxNamedSizes, PoolsThatRoundUp) {
+  for (const List& kernel : {List{2, 2}, List{3, 3}, List{3, 2}}) {
+    for (const List& pads : {List{0, 0, 0, 0}, List{1, 1, 1, 1}, List{1, 0, 0, 1}}) {
+      for (const int counts : {0, 1}) {
+        Model model = WithInput({"n", "2", "h", "w"}, 19);
+        std::vector<Attr> window = {
+            {"kernel_shape", kernel}, {"pads", pads}, {"strides", List{2, 3}}, {"ceil_mode", 1}};
+        model.Node("MaxPool", {"x"}, {"m"}, window).Output("m");
+        window.emplace_back("count_include_pad", counts);
+        model.Node("AveragePool", {"x"}, {"a"}, window).Output("a");
+        ExpectSameAt(model, {kImageSizes.begin() + 1, kImageSizes.end()});
+      }
+    }
+  }
+}
+
+// A window may begin in the image and end behind it, even if it is the only one.
+TEST(OnnxNamedSizes, APartialWindowAlone) {
+  Model model = WithInput({"n", "1", "h"});
+  model.Node("MaxPool", {"x"}, {"y"},
+             {{"kernel_shape", List{2}}, {"strides", List{2}}, {"ceil_mode", 1}});
+  model.Output("y");
+  EXPECT_EQ(OutputShape(model.Import(Named({"n", "h"}))), "nx1x((h + 1)/2)");
+  ExpectSameAt(model, {{{"n", 1}, {"h", 1}}, {{"n", 2}, {"h", 3}}, {{"n", 2}, {"h", 4}}});
+}
+
+TEST(OnnxNamedSizes, AttentionToThePast) {
+  Model model(23);
+  AddInput(model, "q", {"n", "2", "s", "4"});
+  AddInput(model, "k", {"n", "2", "s", "4"});
+  AddInput(model, "mask", {"s", "t"});
+  AddInput(model, "past", {"n", "2", "p", "4"});
+  model.Node("Attention", {"q", "k", "k", "mask", "past", "past"}, {"y", "keys", "values"},
+             {{"is_causal", 1}});
+  model.Output("y").Output("keys");
+  const Result<Graph> graph = model.Import(Named({"n", "s", "t", "p"}));
+  ASSERT_TRUE(graph.has_value()) << graph.error().Format();
+  EXPECT_THAT(Print(*graph), HasSubstr("causal_offset=p"));
+  EXPECT_THAT(ConditionTexts(*graph), Contains(HasSubstr("== ")));
+  ExpectSameAt(model, {{{"n", 1}, {"s", 1}, {"t", 8}, {"p", 7}},
+                       {{"n", 2}, {"s", 5}, {"t", 6}, {"p", 1}},
+                       {{"n", 1}, {"s", 3}, {"t", 5}, {"p", 2}}});
+}
+
+TEST(OnnxNamedSizes, TopKOfNamedRows) {
+  // The lengths and k lead to a maximum, counting, the network and the search by pieces.
+  for (const auto& [length, k] :
+       {std::pair<int64_t, int64_t>(50, 1), {20, 3}, {40, 5}, {100, 50}, {700, 5}}) {
+    for (const int axis : {0, 1, 2}) {
+      std::vector<std::string> dims = {"n", "m"};
+      dims.insert(dims.begin() + axis, std::to_string(length));
+      Model model = WithInput(dims);
+      model.Constant("k", Ints({1}, {k}));
+      model.Node("TopK", {"x", "k"}, {"values", "at"}, {{"axis", axis}});
+      model.Output("values").Output("at");
+      ExpectSameAt(model, {{{"n", 1}, {"m", 1}}, {{"n", 3}, {"m", 2}}, {{"n", 2}, {"m", 20}}});
+    }
+  }
+}
+
+TEST(OnnxNamedSizes, EinsumAssumesEqualSizes) {
+  Model model = WithInput({"n", "a", "b"});
+  AddInput(model, "y", {"m", "c", "4"});
+  model.Node("Einsum", {"x", "y"}, {"z"}, {{"equation", "nij,njk->nik"}}).Output("z");
+  model.Node("Einsum", {"x", "y"}, {"o"}, {{"equation", "nij,njk->k"}}).Output("o");
+  const Result<Graph> graph = model.Import(Named({"n", "a", "b", "m", "c"}));
+  EXPECT_EQ(OutputShape(graph), "nxax4");
+  ExpectSameAt(model, {{{"n", 1}, {"a", 2}, {"b", 3}, {"m", 1}, {"c", 3}},
+                       {{"n", 4}, {"a", 1}, {"b", 5}, {"m", 4}, {"c", 5}}});
+  const SizeValues other = {{"n", 2}, {"a", 2}, {"b", 3}, {"m", 2}, {"c", 4}};
+  EXPECT_FALSE(AllHold(ConditionsOf(*graph), other));
+}
+
+TEST(OnnxNamedSizes, BatchesOfSignals) {
+  Model model = WithInput({"n", "20", "1"});
+  model.Constant("step", Ints({}, {3})).Constant("window", Counting({8}));
+  model.Node("STFT", {"x", "step", "window"}, {"y"}).Output("y");
+  ExpectSameAt(model, {{{"n", 1}}, {{"n", 3}}});
+}
+
+TEST(OnnxNamedSizes, ResizesToSizes) {
+  const std::vector<SizeValues> sizes = {{{"n", 1}, {"h", 4}, {"w", 5}, {"u", 8}, {"v", 3}},
+                                         {{"n", 2}, {"h", 3}, {"w", 7}, {"u", 3}, {"v", 11}},
+                                         {{"n", 1}, {"h", 1}, {"w", 6}, {"u", 5}, {"v", 6}}};
+  for (const char* mode : {"nearest", "linear", "cubic"}) {
+    for (const char* coordinate : {"half_pixel", "align_corners", "asymmetric"}) {
+      Model model = WithInput({"n", "2", "h", "w"}, 18);
+      AddInput(model, "like", {"n", "2", "u", "v"});
+      model.Constant("factors", Floats({4}, {1, 1, 1.5, 0.5}));
+      const std::vector<Attr> manner = {{"mode", mode},
+                                        {"coordinate_transformation_mode", coordinate}};
+      model.Node("Shape", {"like"}, {"sizes"});
+      model.Node("Resize", {"x", "", "", "sizes"}, {"y"}, manner).Output("y");
+      model.Node("Resize", {"y", "", "factors"}, {"z"}, manner).Output("z");
+      ExpectSameAt(model, sizes);
+    }
+  }
+}
+
+// The windows of antialiasing are constants, so only unchanged axes may be named.
+TEST(OnnxNamedSizes, AntialiasesBatches) {
+  Model model = WithInput({"n", "2", "9", "8"}, 18);
+  AddInput(model, "like", {"n", "2", "5", "3"});
+  model.Node("Shape", {"like"}, {"sizes"});
+  model.Node("Resize", {"x", "", "", "sizes"}, {"y"}, {{"mode", "linear"}, {"antialias", 1}});
+  model.Output("y");
+  ExpectSameAt(model, {{{"n", 1}}, {{"n", 3}}});
+}
+
+TEST(OnnxNamedSizes, SamplesOfNamedImages) {
+  for (const char* mode : {"linear", "nearest", "cubic"}) {
+    for (const char* padding : {"zeros", "border"}) {
+      for (const int align : {0, 1}) {
+        Model model = WithInput({"n", "2", "h", "w"}, 20);
+        AddInput(model, "grid", {"m", "p", "3", "2"});
+        model.Node("GridSample", {"x", "grid"}, {"y"},
+                   {{"mode", mode}, {"padding_mode", padding}, {"align_corners", align}});
+        model.Output("y");
+        ExpectSameAt(model, {{{"n", 1}, {"m", 1}, {"h", 4}, {"w", 5}, {"p", 6}},
+                             {{"n", 2}, {"m", 2}, {"h", 1}, {"w", 3}, {"p", 2}}});
+      }
+    }
+  }
+}
+
+TEST(OnnxNamedSizes, GridsOfBatches) {
+  Model model(20);
+  AddInput(model, "theta", {"n", "2", "3"});
+  AddInput(model, "like", {"m", "5", "3", "4"});
+  model.Node("Shape", {"like"}, {"size"});
+  model.Node("AffineGrid", {"theta", "size"}, {"y"}).Output("y");
+  ExpectSameAt(model, {{{"n", 1}, {"m", 1}}, {{"n", 3}, {"m", 3}}});
+}
+
+TEST(OnnxNamedSizes, RegionsOfImages) {
+  for (const char* mode : {"avg", "max"}) {
+    Model model = WithInput({"n", "2", "h", "w"});
+    AddInput(model, "rois", {"r", "4"});
+    AddInput(model, "at", {"r"}, DataType::kI64);
+    model.Node("RoiAlign", {"x", "rois", "at"}, {"y"},
+               {{"mode", mode}, {"output_height", 2}, {"output_width", 3}, {"sampling_ratio", 2}});
+    model.Output("y");
+    ExpectSameAt(model, {{{"n", 2}, {"h", 4}, {"w", 6}, {"r", 3}},
+                         {{"n", 3}, {"h", 5}, {"w", 3}, {"r", 1}}});
+  }
+}
+
+TEST(OnnxNamedSizes, DeformedConvolutionsOfBatches) {
+  Model model = WithInput({"n", "2", "4", "5"}, 19);
+  AddInput(model, "offset", {"n", "8", "3", "4"});
+  model.Constant("f", Counting({3, 2, 2, 2}, -1, 0.1F));
+  model.Node("DeformConv", {"x", "f", "offset"}, {"y"}).Output("y");
+  ExpectSameAt(model, {{{"n", 1}}, {{"n", 3}}});
+}
+
+TEST(OnnxNamedSizes, ColumnsOfBatches) {
+  Model model = WithInput({"n", "8", "6"}, 18);
+  model.Constant("image", Ints({2}, {3, 4})).Constant("block", Ints({2}, {2, 2}));
+  model.Node("Col2Im", {"x", "image", "block"}, {"y"}).Output("y");
+  ExpectSameAt(model, {{{"n", 1}}, {{"n", 3}}});
+}
+
+TEST(OnnxNamedSizes, CausalConvolutions) {
+  Model model = WithInput({"n", "3", "t"}, 27);
+  AddInput(model, "past", {"n", "3", "2"});
+  model.Constant("f", Counting({3, 1, 3}));
+  model.Node("CausalConvWithState", {"x", "f"}, {"y", "state"}).Output("y").Output("state");
+  model.Node("CausalConvWithState", {"x", "f", "", "past"}, {"z", "next"}).Output("z");
+  model.Output("next");
+  ExpectSameAt(model, {{{"n", 1}, {"t", 1}}, {{"n", 2}, {"t", 5}}});
+}
+
+// The old export of arange.
+TEST(OnnxNamedSizes, PositionsOfNonzeroElements) {
+  Model model = WithInput({"n", "m"});
+  model.Node("Shape", {"x"}, {"shape"});
+  model.Node("ConstantOfShape", {"shape"}, {"ones"}, {{"value", Ints({1}, {1})}});
+  model.Node("NonZero", {"ones"}, {"y"}).Output("y");
+  EXPECT_EQ(OutputShape(model.Import(Named({"n", "m"}))), "2x(m*n)");
+  ExpectSameAt(model, {{{"n", 1}, {"m", 1}}, {{"n", 3}, {"m", 2}}});
+}
+
+TEST(OnnxNamedSizes, EqualParts) {
+  Model model = WithInput({"n", "3"});
+  model.Node("Split", {"x"}, {"y", "z"}).Output("y").Output("z");
+  const Result<Graph> graph = model.Import(Named({"n"}));
+  ASSERT_TRUE(graph.has_value()) << graph.error().Format();
+  EXPECT_THAT(ConditionTexts(*graph), Contains("0 == n mod 2"));
+  ExpectSameAt(model, {{{"n", 2}}, {{"n", 6}}});
+  EXPECT_FALSE(AllHold(ConditionsOf(*graph), {{"n", 3}}));
+}
+
+TEST(OnnxNamedSizes, OneHotOfASize) {
+  Model model = WithInput({"n"});
+  AddInput(model, "at", {"m"}, DataType::kI64);
+  model.Node("Shape", {"x"}, {"depth"}).Constant("values", Floats({2}, {0, 1}));
+  model.Node("OneHot", {"at", "depth", "values"}, {"y"}).Output("y");
+  EXPECT_EQ(OutputShape(model.Import(Named({"n", "m"}))), "mxn");
+  ExpectSameAt(model, {{{"n", 1}, {"m", 2}}, {{"n", 5}, {"m", 3}}});
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 #include "tests/graph/pad/graph_at_sizes.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "graph/compare_arrays.h"
 #include "graph/random_inputs.h"
@@ -15,190 +15,133 @@
 namespace tunec::test {
 namespace {
 
-int64_t Term(const std::string& term, const SizesByName& sizes) {
-  const auto found = sizes.find(term);
-  return found == sizes.end() ? std::stoll(term) : found->second;
+std::string Text(const SizeValues& sizes) {
+  std::string text = "sizes";
+  for (const auto& [name, size] : sizes) text += fmt::format(" {}={}", name, size);
+  return text;
 }
 
-int64_t Value(const std::string& expression, const SizesByName& sizes) {
-  const size_t at = expression.find_first_of("+-*/%");
-  if (at == std::string::npos) return Term(expression, sizes);
-  const int64_t left = Term(expression.substr(0, at), sizes);
-  const int64_t right = Term(expression.substr(at + 1), sizes);
-  switch (expression[at]) {
-    case '+':
-      return left + right;
-    case '-':
-      return left - right;
-    case '*':
-      return left * right;
-    case '%':
-      return left % right;
-    default:
-      return left / right;
+Result<Graph> Parse(const std::string& text) {
+  return ParseGraph(text, "named.graph", RandomWeights(1));
+}
+
+std::vector<Array> PaddedInputs(const PaddedGraph& padded, const std::vector<Array>& inputs,
+                                const SizeValues& sizes) {
+  Random random(2);
+  std::vector<Array> result;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const ValueType& type = padded.graph.value(padded.graph.inputs()[i]).type;
+    CopyIntoPadded(inputs[i], result.emplace_back(Garbage(type.type, type.Shape(), random)));
   }
-}
-
-std::string Iota(int64_t count) {
-  std::string elements = "[";
-  for (int64_t i = 0; i < count; ++i) elements += (i > 0 ? ", " : "") + std::to_string(i);
-  return elements + "]";
-}
-
-std::string TextAt(const std::string& text, const SizesByName& sizes) {
-  std::string result;
-  for (size_t i = 0; i < text.size();) {
-    const bool iota = text.compare(i, 6, "$iota(") == 0;
-    if (!iota && text.compare(i, 2, "$(") != 0) {
-      result += text[i++];
-      continue;
-    }
-    const size_t begin = text.find('(', i) + 1, end = text.find(')', i);
-    const int64_t value = Value(text.substr(begin, end - begin), sizes);
-    result += iota ? Iota(value) : std::to_string(value);
-    i = end + 1;
+  for (const SizeParameter& parameter : padded.parameters) {
+    const auto value = Evaluate(parameter.value, sizes);
+    EXPECT_TRUE(value) << parameter.name;
+    result.emplace_back(parameter.type, std::vector<int64_t>{}).SetInt(0, value.value_or(-1));
   }
   return result;
 }
 
-void Replace(std::string& text, std::string_view from, std::string_view to) {
-  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
-    text.replace(at, from.size(), to);
-}
-
-/// Parses the text with named sizes, and expects the graph `fixed` at `sizes`. Not every text is a
-/// graph with named sizes: constants and weights have numbers.
-void ExpectSpecializes(std::string text, const SizesByName& sizes, const Graph& fixed) {
-  Replace(text, "$(", "(");
-  Replace(text, "%", " mod ");
-  const auto named = ParseGraph(text, "named.graph", RandomWeights(1));
-  if (!named) return;
-  const auto graph = Specialize(*named, {sizes.begin(), sizes.end()});
-  ASSERT_TRUE(graph) << graph.error().Format() << Print(*named);
-  EXPECT_EQ(Print(*graph), Print(fixed));
-}
-
-}  // namespace
-
-Graph GraphAt(const std::string& text, const SizesByName& sizes) {
-  auto graph = ParseGraph(TextAt(text, sizes), "sized.graph", RandomWeights(1));
-  EXPECT_TRUE(graph) << graph.error().Format();
-  if (!graph) return Graph();
-  ExpectSpecializes(text, sizes, *graph);
-  return *std::move(graph);
-}
-
-std::vector<OpenAxis> OpenAxesOf(const Graph& exact, const Graph& bucket,
-                                 const SizesByName& exact_sizes, const SizesByName& bucket_sizes) {
-  std::vector<OpenAxis> open;
-  for (size_t i = 0; i < bucket.inputs().size(); ++i) {
-    const std::vector<int64_t> small = exact.value(exact.inputs()[i]).type.Shape();
-    const std::vector<int64_t> large = bucket.value(bucket.inputs()[i]).type.Shape();
-    for (size_t a = 0; a < large.size(); ++a) {
-      for (const auto& [name, size] : exact_sizes) {
-        if (small[a] == large[a] || small[a] != size || large[a] != bucket_sizes.at(name)) continue;
-        open.push_back({static_cast<int>(i), static_cast<int>(a), name});
-        break;
-      }
-    }
-  }
-  return open;
-}
-
-Result<PaddedGraph> PadText(const std::string& text, const SizesByName& exact,
-                            const SizesByName& bucket) {
-  const Graph small = GraphAt(text, exact), large = GraphAt(text, bucket);
-  return PadGraph(small, large, OpenAxesOf(small, large, exact, bucket));
-}
-
-namespace {
-
-void ExpectSameNumbers(const Graph& exact, const PaddedGraph& padded) {
-  const Status verified = Verify(padded.graph);
-  EXPECT_TRUE(verified) << verified.error().Format();
+void ExpectSameNumbers(const Graph& named, const PaddedGraph& padded, const SizeValues& sizes) {
+  SCOPED_TRACE(Text(sizes) + "\n" + Print(named));
+  const Graph exact = GraphAt(named, sizes);
+  ASSERT_FALSE(exact.outputs().empty());
   const std::vector<Array> inputs = *RandomInputs(exact, 1);
-  Random random(2);
-  std::vector<Array> padded_inputs;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const ValueType& type = padded.graph.value(padded.graph.inputs()[i]).type;
-    padded_inputs.push_back(Garbage(type.type, type.Shape(), random));
-    CopyIntoPadded(inputs[i], padded_inputs.back());
-  }
-  for (const SizeParameter& parameter : padded.parameters) padded_inputs.push_back(parameter.value);
   const auto expected = RunReference(exact, inputs);
-  const auto actual = RunReference(padded.graph, padded_inputs);
-  EXPECT_TRUE(expected) << expected.error().Format();
-  EXPECT_TRUE(actual) << actual.error().Format() << Print(padded.graph);
-  if (!expected || !actual) return;
+  const auto actual = RunReference(padded.graph, PaddedInputs(padded, inputs, sizes));
+  ASSERT_TRUE(expected) << expected.error().Format();
+  ASSERT_TRUE(actual) << actual.error().Format() << Print(padded.graph);
   for (size_t o = 0; o < expected->size(); ++o) {
-    const Array cropped = Crop((*actual)[o], padded.outputs[o]);
-    EXPECT_EQ(cropped.shape(), (*expected)[o].shape());
-    if (cropped.shape() != (*expected)[o].shape()) continue;
-    const OutputError error =
-        CompareOutput(padded.graph.output_names()[o], cropped, (*expected)[o]);
+    const Array &wanted = (*expected)[o], &result = (*actual)[o];
+    ASSERT_EQ(SizesProblem(padded.outputs[o], sizes, wanted.shape(), result.shape()), "");
+    const OutputError error = CompareOutput(padded.graph.output_names()[o],
+                                            Crop(result, padded.outputs[o], sizes), wanted);
     EXPECT_TRUE(error.IsWithin(2e-3)) << error.absolute << "\n" << Print(padded.graph);
   }
 }
 
-/// Evaluates the formulas of `padded` at `sizes`. Expects the parameters and the exact output
-/// extents of `there`, which is padded for these sizes.
-void ExpectFormulasHold(const PaddedGraph& padded, const PaddedGraph& there,
-                        const SizesByName& sizes) {
-  std::vector<int64_t> numbers;
-  for (const std::string& dimension : padded.dimensions) numbers.push_back(sizes.at(dimension));
-  ASSERT_EQ(padded.parameters.size(), there.parameters.size());
-  for (size_t p = 0; p < padded.parameters.size(); ++p) {
-    const SizeParameter& parameter = padded.parameters[p];
-    EXPECT_FALSE(parameter.formulas.empty()) << parameter.name << Print(padded.graph);
-    for (size_t e = 0; e < parameter.formulas.size(); ++e)
-      EXPECT_EQ(parameter.formulas[e].At(numbers).value_or(-1),
-                there.parameters[p].value.GetDouble(static_cast<int64_t>(e)))
-          << parameter.name << " " << parameter.formulas[e].Text();
-  }
-  for (size_t o = 0; o < padded.outputs.size(); ++o) {
-    for (size_t a = 0; a < padded.outputs[o].size(); ++a) {
-      for (size_t i = 0; i < padded.outputs[o][a].size(); ++i)
-        EXPECT_EQ(padded.outputs[o][a][i].formula.At(numbers), there.outputs[o][a][i].exact);
+/// Pads the graph. If this fails, fails the test and returns an empty graph.
+PaddedGraph Pad(const Graph& named, const SizeValues& bucket) {
+  auto padded = PadGraph(named, bucket);
+  EXPECT_TRUE(padded) << padded.error().Format() << "\n" << Print(named);
+  if (!padded) return {};
+  const Status verified = Verify(padded->graph);
+  EXPECT_TRUE(verified) << verified.error().Format();
+  return *std::move(padded);
+}
+
+/// Returns whether all conditions of the graph and of its padded graph hold at these sizes.
+bool Fits(const Graph& named, const PaddedGraph& padded, const SizeValues& sizes) {
+  const auto holds = [&](const SizeCondition& condition) {
+    return Holds(condition, sizes).value_or(false);
+  };
+  return std::ranges::all_of(ConditionsOf(named), holds) &&
+         std::ranges::all_of(padded.conditions, holds);
+}
+
+/// Returns all sizes from 1 to those of the bucket.
+std::vector<SizeValues> SizesUpTo(const SizeValues& bucket) {
+  std::vector<SizeValues> all = {{}};
+  for (const auto& [name, most] : bucket) {
+    std::vector<SizeValues> longer;
+    for (SizeValues& sizes : all) {
+      for (int64_t size = 1; size <= most; ++size) {
+        sizes[name] = size;
+        longer.push_back(sizes);
+      }
     }
+    all = std::move(longer);
   }
+  return all;
 }
 
 }  // namespace
 
-PaddedGraph ExpectExact(const std::string& text, const SizesByName& exact,
-                        const SizesByName& bucket) {
-  const auto padded = PadText(text, exact, bucket);
-  EXPECT_TRUE(padded) << padded.error().Format() << "\n" << text;
-  if (!padded) return {};
-  ExpectSameNumbers(GraphAt(text, exact), *padded);
-  return *padded;
+Graph NamedGraph(const std::string& text) {
+  auto graph = Parse(text);
+  EXPECT_TRUE(graph) << graph.error().Format() << "\n" << text;
+  return graph ? *std::move(graph) : Graph();
 }
 
-PaddedGraph ExpectOneGraph(const std::string& text, const SizesByName& bucket,
-                           const std::vector<SizesByName>& exact,
-                           const std::vector<SizesByName>& others) {
-  const Graph large = GraphAt(text, bucket);
-  std::vector<Graph> samples;
-  for (const SizesByName& sizes : exact) samples.push_back(GraphAt(text, sizes));
-  const std::vector<OpenAxis> open = OpenAxesOf(samples[0], large, exact[0], bucket);
-  PaddedGraph first;
-  for (size_t i = 0; i < exact.size() + others.size(); ++i) {
-    const SizesByName& sizes = i < exact.size() ? exact[i] : others[i - exact.size()];
-    const Graph small = GraphAt(text, sizes);
-    const auto padded = PadGraph(small, large, open, samples);
-    EXPECT_TRUE(padded) << padded.error().Format() << "\n" << text;
-    if (!padded) return {};
-    if (i == 0) first = *padded;
-    EXPECT_EQ(Print(padded->graph), Print(first.graph));
-    ExpectSameNumbers(small, *padded);
-    ExpectFormulasHold(first, *padded, sizes);
+Graph GraphAt(const Graph& named, const SizeValues& sizes) {
+  auto graph = Specialize(named, sizes);
+  EXPECT_TRUE(graph) << graph.error().Format() << "\n" << Print(named);
+  return graph ? *std::move(graph) : Graph();
+}
+
+Result<PaddedGraph> PadText(const std::string& text, const SizeValues& bucket) {
+  TUNEC_ASSIGN(const Graph named, Parse(text));
+  return PadGraph(named, bucket);
+}
+
+PaddedGraph ExpectOneGraph(const std::string& text, const SizeValues& bucket,
+                           const std::vector<SizeValues>& sizes) {
+  const Graph named = NamedGraph(text);
+  PaddedGraph padded = Pad(named, bucket);
+  if (padded.outputs.empty()) return padded;
+  for (const SizeValues& exact : sizes) {
+    EXPECT_TRUE(Fits(named, padded, exact)) << Text(exact) << "\n" << text;
+    ExpectSameNumbers(named, padded, exact);
   }
-  return first;
+  return padded;
 }
 
-std::string RejectionOf(const std::string& text, const SizesByName& exact,
-                        const SizesByName& bucket) {
-  const auto padded = PadText(text, exact, bucket);
+PaddedGraph ExpectExact(const std::string& text, const SizeValues& exact,
+                        const SizeValues& bucket) {
+  return ExpectOneGraph(text, bucket, {exact});
+}
+
+std::vector<SizeValues> ExpectExactWhereItFits(const std::string& text, const SizeValues& bucket) {
+  const Graph named = NamedGraph(text);
+  const PaddedGraph padded = Pad(named, bucket);
+  if (padded.outputs.empty()) return {};
+  std::vector<SizeValues> fitting = SizesUpTo(bucket);
+  std::erase_if(fitting, [&](const SizeValues& sizes) { return !Fits(named, padded, sizes); });
+  for (const SizeValues& sizes : fitting) ExpectSameNumbers(named, padded, sizes);
+  return fitting;
+}
+
+std::string RejectionOf(const std::string& text, const SizeValues& bucket) {
+  const auto padded = PadText(text, bucket);
   EXPECT_FALSE(padded) << Print(padded->graph);
   if (padded) return "";
   EXPECT_EQ(padded.error().code, ErrorCode::kUnsupported) << padded.error().Format();

@@ -44,24 +44,30 @@ void Copy(const Array& from, int64_t i, Array& to, int64_t j) {
               from.data() + static_cast<size_t>(i) * bytes, bytes);
 }
 
+/// Returns the number of exact positions, or -1 if it has no value.
+int64_t ExactOf(const PaddedExtent& part, const SizeValues& sizes) {
+  return Evaluate(part.exact, sizes).value_or(-1);
+}
+
 }  // namespace
 
-std::vector<int64_t> ExactPositions(const PaddedAxis& axis) {
+std::vector<int64_t> ExactPositions(const PaddedAxis& axis, const SizeValues& sizes) {
   std::vector<int64_t> positions = {0};
   for (const PaddedExtent& part : axis) {
+    const int64_t exact = ExactOf(part, sizes);
     std::vector<int64_t> further;
     for (const int64_t position : positions)
-      for (int64_t i = 0; i < part.exact; ++i) further.push_back(position * part.padded + i);
+      for (int64_t i = 0; i < exact; ++i) further.push_back(position * part.padded + i);
     positions = std::move(further);
   }
   return positions;
 }
 
-Array Crop(const Array& padded, const std::vector<PaddedAxis>& axes) {
+Array Crop(const Array& padded, const std::vector<PaddedAxis>& axes, const SizeValues& sizes) {
   std::vector<std::vector<int64_t>> positions;
   std::vector<int64_t> shape;
   for (const PaddedAxis& axis : axes) {
-    positions.push_back(ExactPositions(axis));
+    positions.push_back(ExactPositions(axis, sizes));
     shape.push_back(static_cast<int64_t>(positions.back().size()));
   }
   Array exact(padded.type(), shape);
@@ -90,26 +96,26 @@ Array Garbage(DataType type, std::vector<int64_t> shape, Random& random) {
 
 void CopyIntoPadded(const Array& exact, Array& padded) {
   std::vector<std::vector<int64_t>> positions;
-  for (const int64_t size : exact.shape())
-    positions.push_back(ExactPositions({PaddedExtent{.padded = size, .exact = size}}));
+  for (const int64_t size : exact.shape()) positions.push_back(ExactPositions({{size, size}}, {}));
   int64_t i = 0;
   for (const int64_t element : ElementsAt(positions, padded.shape()))
     Copy(exact, i++, padded, element);
 }
 
-std::string SizesProblem(const std::vector<PaddedAxis>& axes, const std::vector<int64_t>& exact,
-                         const std::vector<int64_t>& padded) {
+std::string SizesProblem(const std::vector<PaddedAxis>& axes, const SizeValues& sizes,
+                         const std::vector<int64_t>& exact, const std::vector<int64_t>& padded) {
   if (axes.size() != exact.size() || axes.size() != padded.size())
     return fmt::format("has {} axes, expected {} and {}", axes.size(), exact.size(), padded.size());
   for (size_t a = 0; a < axes.size(); ++a) {
-    PaddedExtent product;
+    int64_t exact_size = 1, padded_size = 1;
     for (const PaddedExtent& part : axes[a]) {
-      product.padded *= part.padded;
-      product.exact *= part.exact;
-      if (part.exact > part.padded) return fmt::format("axis {} shrinks", a);
+      const int64_t exact_part = ExactOf(part, sizes);
+      exact_size *= exact_part;
+      padded_size *= part.padded;
+      if (exact_part > part.padded) return fmt::format("axis {} shrinks", a);
     }
-    if (product.exact != exact[a] || product.padded != padded[a])
-      return fmt::format("axis {} is {} of {}, expected {} of {}", a, product.exact, product.padded,
+    if (exact_size != exact[a] || padded_size != padded[a])
+      return fmt::format("axis {} is {} of {}, expected {} of {}", a, exact_size, padded_size,
                          exact[a], padded[a]);
   }
   return "";

@@ -11,11 +11,12 @@
 
 namespace tunec {
 
-/// Returns the padded position for each exact position of an axis.
-std::vector<int64_t> ExactPositions(const PaddedAxis& axis);
+/// Returns the padded position for each exact position of an axis at these sizes.
+std::vector<int64_t> ExactPositions(const PaddedAxis& axis, const SizeValues& sizes);
 
-/// Returns the exact elements of a padded value.
-Array Crop(const Array& padded, const std::vector<PaddedAxis>& axes);
+/// Returns the exact elements of a padded value at these sizes. Requires: SizesProblem returns an
+/// empty string.
+Array Crop(const Array& padded, const std::vector<PaddedAxis>& axes, const SizeValues& sizes);
 
 /// Returns an array of random garbage for the padding. Floats are NaN, infinite, very large or 7.
 /// About a third of the float arrays are all NaN. Integers are the extremes, 0, -1 or arbitrary.
@@ -25,9 +26,9 @@ Array Garbage(DataType type, std::vector<int64_t> shape, Random& random);
 /// Copies `exact` to the beginning of every axis of `padded`.
 void CopyIntoPadded(const Array& exact, Array& padded);
 
-/// Returns an error message if the axes do not have the sizes of both shapes, or if a part has more
-/// exact than padded positions. Otherwise returns an empty string.
-std::string SizesProblem(const std::vector<PaddedAxis>& axes, const std::vector<int64_t>& exact,
-                         const std::vector<int64_t>& padded);
+/// Returns an error message if the axes at these sizes do not have both shapes, or if a part has
+/// more exact than padded positions. Otherwise returns an empty string.
+std::string SizesProblem(const std::vector<PaddedAxis>& axes, const SizeValues& sizes,
+                         const std::vector<int64_t>& exact, const std::vector<int64_t>& padded);
 
 }  // namespace tunec

@@ -158,52 +158,46 @@ void ChangePlan(StoredPlan& plan, Random& random) {
 
 namespace {
 
-std::vector<SizeFormula*> FormulasOf(bundle::StoredSizes& sizes) {
-  std::vector<SizeFormula*> formulas;
+std::vector<SizeProgram*> ProgramsOf(bundle::StoredSizes& sizes) {
+  std::vector<SizeProgram*> programs;
   if (sizes.form.output_extents)
     for (auto& axes : *sizes.form.output_extents)
       for (auto& parts : axes)
-        for (SizeFormula& part : parts) formulas.push_back(&part);
+        for (SizeProgram& part : parts) programs.push_back(&part);
   for (bundle::StoredSizedPlan& plan : sizes.plans)
-    for (SizedParameter& parameter : plan.code.parameters)
-      for (SizeFormula& element : parameter.elements) formulas.push_back(&element);
-  return formulas;
+    for (SizedParameter& parameter : plan.code.parameters) programs.push_back(&parameter.value);
+  return programs;
 }
 
-// Returns an expression of a size that may or may not exist.
-SizeExpression SomeTerm(Random& random) {
-  return SizeExpression::Size(random.Below(4))
-      .Times(Neighbour(1, random))
-      .Plus(Neighbour(0, random))
-      .Over(static_cast<int64_t>(1 + random.Below(64)));
-}
-
-void ChangeFormula(SizeFormula& formula, Random& random) {
-  constexpr std::array<double, 8> kNumbers = {0, -1, 0.5, 1e18, 1e300, 3, -64, 1};
-  const double number = kNumbers.at(random.Below(kNumbers.size()));
-  switch (random.Below(7)) {
+/// Changes one step. The program stays as it was if the result would not be well-formed.
+void ChangeProgram(SizeProgram& program, Random& random) {
+  std::vector<SizeProgram::Step> steps = program.steps();
+  if (steps.empty()) return;
+  SizeProgram::Step& step = OneOf(steps, random);
+  switch (random.Below(4)) {
     case 0:
-      formula.form = static_cast<SizeFormula::Form>(random.Below(4));
-      return;
+      step.kind = static_cast<SizeProgram::Kind>(random.Below(8));
+      break;
     case 1:
-      formula.constant = random.Below(2) == 0 ? formula.constant + 1 : number;
-      return;
+      step = {SizeProgram::Kind::kConstant, Neighbour(step.value, random)};
+      break;
     case 2:
-      formula.divisor = number;
-      return;
-    case 3:
-      return ChangeList(formula.factors, random);
-    case 4:
-      return ChangeList(formula.terms, random);
-    case 5:
-      formula.terms.push_back(SomeTerm(random));
-      return;
+      steps.push_back({SizeProgram::Kind::kConstant, Neighbour(0, random)});
+      steps.push_back({static_cast<SizeProgram::Kind>(2 + random.Below(5))});
+      break;
     default:
-      if (!formula.factors.empty()) OneOf(formula.factors, random) = number;
+      step.value = Neighbour(step.value, random);
   }
+  if (const auto changed = SizeProgram::FromSteps(std::move(steps), SIZE_MAX)) program = *changed;
+}
+
+void ChangeCheck(SizeCheck& check, Random& random) {
+  if (random.Below(4) == 0) check.kind = static_cast<SizeCondition::Kind>(random.Below(3));
+  ChangeProgram(random.Below(2) == 0 ? check.left : check.right, random);
 }
 
 void ChangeListed(ListedSizes& listed, Random& random) {
+  if (random.Below(8) == 0) listed.step = Neighbour(listed.step, random);
   if (random.Below(2) == 0) return ChangeList(listed.sizes, random);
   if (!listed.sizes.empty()) OneOf(listed.sizes, random) = Neighbour(listed.sizes[0], random);
 }
@@ -259,7 +253,8 @@ void ChangeForm(SizedForm& form, Random& random) {
       return;
     case 7:
       if (random.Below(2) == 0) return ChangeFlag(form.separable, random);
-      return ChangeList(form.most, random);
+      if (!form.conditions.empty()) ChangeCheck(OneOf(form.conditions, random), random);
+      return;
     default:
       return ChangeExtents(form.output_extents, random);
   }
@@ -268,8 +263,8 @@ void ChangeForm(SizedForm& form, Random& random) {
 void ChangeCode(SizedCode& code, Random& random) {
   const uint64_t choice = random.Below(4);
   if (choice == 0) return ChangeFlag(code.key.open, random);
-  if (choice == 1) return ChangeList(code.least, random);
-  Sizes& sizes = choice == 2 ? code.key.sizes : code.least;
+  if (choice == 1) return ChangeList(code.conditions, random);
+  Sizes& sizes = code.key.sizes;
   if (sizes.empty()) return;
   int64_t& size = OneOf(sizes, random);
   size = Neighbour(size, random);
@@ -279,9 +274,9 @@ void ChangeCode(SizedCode& code, Random& random) {
 
 void ChangeSizes(bundle::StoredSizes& sizes, Random& random) {
   const uint64_t choice = random.Below(10);
-  const std::vector<SizeFormula*> formulas = FormulasOf(sizes);
-  if (choice < 3 && !formulas.empty())
-    return ChangeFormula(*formulas[random.Below(formulas.size())], random);
+  const std::vector<SizeProgram*> programs = ProgramsOf(sizes);
+  if (choice < 3 && !programs.empty())
+    return ChangeProgram(*programs[random.Below(programs.size())], random);
   if (choice < 6) return ChangeForm(sizes.form, random);
   if (sizes.plans.empty()) return;
   if (choice == 6) return ChangeList(sizes.plans, random);
