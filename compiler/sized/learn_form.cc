@@ -59,10 +59,10 @@ Result<SizeValues> SuitableSizes(const SizedSource& source,
   for (int64_t times = 1; times <= kMostTimes; times *= 2) {
     Sizes sizes = source.example;
     for (int64_t& size : sizes) size = std::max(size, kLeast) * times;
-    const SizeValues values = source.ValuesOf(sizes);
+    SizeValues values = source.ValuesOf(sizes);
     if (HoldAll(conditions, values)) return values;
   }
-  const SizeValues example = source.ValuesOf(source.example);
+  SizeValues example = source.ValuesOf(source.example);
   if (HoldAll(conditions, example)) return example;
   return Fail(ErrorCode::kUnsupported, "{} assumes that {}", source.named->name(),
               Print(conditions[0]));

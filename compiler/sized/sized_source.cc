@@ -36,8 +36,11 @@ SizedSource MergeDimensions(SizedSource source, const std::string& kept,
   if (source.named) {
     Result<Graph> renamed = RenameSize(*source.named, removed, kept);
     source.named.reset();
-    if (renamed) source.named = *std::move(renamed);
-    if (!renamed) source.unnamed = renamed.error().message;
+    if (renamed) {
+      source.named = *std::move(renamed);
+    } else {
+      source.unnamed = renamed.error().message;
+    }
   }
   for (OpenAxis& axis : source.open)
     if (axis.dimension == removed) axis.dimension = kept;

@@ -80,7 +80,7 @@ Result<Dim> SlideAlong(const InferenceInput& input, const Window& window, size_t
     return Fail(ErrorCode::kInvalidArgument,
                 "{} window does not fit: spatial axis {} is {} with pads, the window reaches {}",
                 Name(input.op), a, Print(padded), Print(reach));
-  const Dim count = Dim::FloorDiv(padded - reach, window.strides[a]) + 1;
+  Dim count = Dim::FloorDiv(padded - reach, window.strides[a]) + 1;
   if (window.Pads(a).IsConstant() && reach.IsConstant()) return count;
   // Pads that depend on sizes usually retain the size, or divide it by the stride. The short form
   // equals sizes from other paths, and the next pads that depend on it stay short.

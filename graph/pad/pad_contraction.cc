@@ -49,8 +49,35 @@ Status HideKeys(PaddedNode& node, const Axis& keys) {
 bool CausalHides(const PaddedNode& node, const Axis& queries, const Axis& keys) {
   if (std::isfinite(node.bucket().Float("hidden"))) return false;
   if (node.bucket().Int("causal") == 0 || !queries.IsPrefix() || !keys.IsPrefix()) return false;
-  const SizeExpr seen = queries.exact() + node.bucket().Int("causal_offset");
+  const SizeExpr seen = queries.exact() + node.Size("causal_offset");
   return node.padder().IsProved(AtMost(seen, keys.exact()));
+}
+
+// Replaces a causal mask whose offset depends on the sizes by a mask operand: key j is visible to
+// query i if j <= i + offset. Rejects a mask of numbers, since a hidden score may be NaN before the
+// mask is added.
+Status MaskByOffset(PaddedNode& node, const Axis& queries, const Axis& keys) {
+  GraphBuilder& builder = node.builder();
+  if (node.bucket().Int("window") != 0 || std::isfinite(node.bucket().Float("hidden")))
+    return node.Reject("its causal_offset depends on the sizes");
+  TUNEC_ASSIGN(const ValueId offset,
+               node.padder().Number(node.Size("causal_offset"), DataType::kI64));
+  const std::vector<int64_t> column = {queries.padded(), 1};
+  TUNEC_ASSIGN(const ValueId query, builder.Add(Op::kReshape, {CountUp(builder, queries.padded())},
+                                                {{"shape", column}}));
+  TUNEC_ASSIGN(const ValueId last, builder.Add(Op::kAdd, {query, offset}));
+  TUNEC_ASSIGN(ValueId mask, builder.Add(Op::kLe, {CountUp(builder, keys.padded()), last}));
+  if (node.Given(3)) {
+    const ValueId own = node.input(3).value;
+    if (builder.TypeOf(own).type != DataType::kBool)
+      return node.Reject("its causal_offset depends on the sizes, and its mask has numbers");
+    TUNEC_ASSIGN(mask, builder.Add(Op::kAnd, {own, mask}));
+  }
+  node.SetInput(3, mask);
+  Attributes attributes = node.bucket().attributes;
+  attributes["causal"] = attributes["causal_offset"] = int64_t{0};
+  node.SetAttributes(std::move(attributes));
+  return {};
 }
 
 }  // namespace
@@ -70,7 +97,7 @@ Result<std::vector<PaddedValue>> PadMatmul(PaddedNode& node) {
 }
 
 Result<std::vector<PaddedValue>> PadAttention(PaddedNode& node) {
-  TUNEC_RETURN_IF_ERROR(node.RequireFixedAttributes());
+  TUNEC_RETURN_IF_ERROR(node.RequireFixedAttributes({"causal_offset"}));
   const size_t rank = node.axes(0).size();
   TUNEC_RETURN_IF_ERROR(node.RequireFixed(0, rank - 1));
   TUNEC_RETURN_IF_ERROR(node.RequireFixed(2, rank - 1));
@@ -103,6 +130,8 @@ Result<std::vector<PaddedValue>> PadAttention(PaddedNode& node) {
   const Axis queries = scores[rank - 2];
   Axes result = scores;
   result[rank - 1] = node.axis(2, rank - 1);
+  if (is_causal && !node.Size("causal_offset").IsConstant())
+    TUNEC_RETURN_IF_ERROR(MaskByOffset(node, queries, keys));
   if (keys.IsOpen()) {
     node.padder().Mix(keys);
     if (!CausalHides(node, queries, keys)) TUNEC_RETURN_IF_ERROR(HideKeys(node, keys));

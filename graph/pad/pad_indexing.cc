@@ -86,11 +86,12 @@ Result<std::vector<PaddedValue>> PadGatherElements(PaddedNode& node) {
 namespace {
 
 /// Returns indices counted from the start of a depth that depends on the sizes. Indices out of
-/// range become the padded depth.
+/// range become the padded depth. As in one_hot, large numbers of u64 are negative.
 Result<ValueId> WithinDepth(PaddedNode& node, const Extents& depth) {
   GraphBuilder& builder = node.builder();
   ValueId given = node.input(0).value;
-  if (!IsSigned(builder.TypeOf(given).type)) return given;
+  const DataType type = builder.TypeOf(given).type;
+  if (!IsSigned(type) && SizeOf(type) < SizeOf(DataType::kI64)) return given;
   TUNEC_ASSIGN(given, node.CastTo(given, DataType::kI64));
   TUNEC_ASSIGN(const ValueId count, node.padder().CountOf(depth.exact));
   const ValueId zero = Whole(builder, 0);

@@ -70,7 +70,8 @@ Array InputOf(const Case& c) {
     } else if (special) {
       x.SetDouble(i, specials[random() % specials.size()]);
     } else if (IsFloat(c.type)) {
-      x.SetDouble(i, static_cast<double>(drawn - c.spread / 2));
+      const int64_t centre = c.spread / 2;
+      x.SetDouble(i, static_cast<double>(drawn - centre));
     } else if (drawn == 0) {  // the smallest signed or the largest unsigned integer
       x.SetInt(i, IsSigned(c.type) ? int64_t{-1} << (8 * SizeOf(c.type) - 1) : -1);
     } else {
