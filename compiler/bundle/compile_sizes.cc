@@ -41,6 +41,9 @@ class SizesCompiler {
  private:
   const SizedForm& form() const { return learnt_.form; }
   Status CompileKey(SizedGraph graph);
+  /// Returns the requested sizes with a graph that padded code does not serve; at most one more
+  /// than kMostForThemselves.
+  Result<std::vector<Sizes>> FindNeeded(const SizedCode& code) const;
   /// Compiles padded code, and records the sizes that it does not serve. They get exact code if
   /// they are few.
   Status CompilePadded(SizedGraph graph);
@@ -91,17 +94,36 @@ Status SizesCompiler::Compile(const std::vector<SizedKey>& keys) {
   return CompileThemselves();
 }
 
+// If a condition of the form is false, the model may have no graph. After a few sizes without a
+// graph, the others count as sizes without a graph, too. The bundle rejects them.
+Result<std::vector<Sizes>> SizesCompiler::FindNeeded(const SizedCode& code) const {
+  constexpr int kMostTried = 16;
+  std::vector<Sizes> needed;
+  int without_graph = 0;
+  for (Sizes& sizes : FindUnserved(form(), code)) {
+    if (FindFailed(form().conditions, sizes) != nullptr) {
+      if (without_graph == kMostTried) continue;
+      TUNEC_ASSIGN(const std::optional<Graph> graph, source_.GraphIfAny(sizes));
+      without_graph += graph ? 0 : 1;
+      if (!graph) continue;
+    }
+    needed.push_back(std::move(sizes));
+    if (needed.size() > kMostForThemselves) break;
+  }
+  return needed;
+}
+
 Status SizesCompiler::CompilePadded(SizedGraph graph) {
   const SizedKey key = graph.code.key;
-  const auto unserved = FindUnserved(form(), graph.code, kMostForThemselves - themselves_.size());
-  if (!unserved) {
-    const std::vector<SizeCheck>& own = graph.code.conditions;
-    const std::string& why = own.empty() ? form().conditions[0].text : own[0].text;
-    if (IsOfRange(form(), key)) return std::unexpected(RangeError(form(), why));
-    NoteRejected(key, fmt::format("sizes must fulfil {}", why));
-  } else {
-    themselves_.insert(unserved->begin(), unserved->end());
+  TUNEC_ASSIGN(const std::vector<Sizes> needed, FindNeeded(graph.code));
+  if (needed.size() + themselves_.size() <= kMostForThemselves) {
+    themselves_.insert(needed.begin(), needed.end());
+    return CompileKey(std::move(graph));
   }
+  const SizeCheck* failed = FindFailed(form().conditions, needed[0]);
+  if (failed == nullptr) failed = FindFailed(graph.code.conditions, needed[0]);
+  if (IsOfRange(form(), key)) return std::unexpected(RangeError(form(), failed->text));
+  NoteRejected(key, fmt::format("sizes must fulfil {}", failed->text));
   return CompileKey(std::move(graph));
 }
 

@@ -46,8 +46,7 @@ std::vector<Sizes> LinesOf(const Sizes& least, const Sizes& most) {
 
 }  // namespace
 
-std::optional<std::vector<Sizes>> FindUnserved(const SizedForm& form, const SizedCode& code,
-                                               size_t most) {
+std::vector<Sizes> FindUnserved(const SizedForm& form, const SizedCode& code) {
   constexpr int64_t kMostCombinations = int64_t{1} << 16;
   std::vector<Sizes> unserved;
   if (form.conditions.empty() && code.conditions.empty()) return unserved;
@@ -62,7 +61,6 @@ std::optional<std::vector<Sizes>> FindUnserved(const SizedForm& form, const Size
   for (const Sizes& sizes :
        is_small ? AllOf(least, code.key.sizes) : LinesOf(least, code.key.sizes)) {
     if (FindFailed(form.conditions, sizes) == nullptr && code.Serves(sizes)) continue;
-    if (unserved.size() == most) return std::nullopt;
     unserved.push_back(sizes);
   }
   return unserved;

@@ -1,7 +1,6 @@
 // The sizes that a bundle's code must serve, and the sizes among these that need exact code.
 #pragma once
 
-#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -16,10 +15,8 @@ namespace tunec {
 inline constexpr size_t kMostForThemselves = 24;
 
 /// Returns the requested sizes with this key for which a condition of the form or of the code is
-/// false. Returns nullopt if there are more than `most`. Above 2^16 combinations of sizes, only
-/// those along each dimension are examined.
-std::optional<std::vector<Sizes>> FindUnserved(const SizedForm& form, const SizedCode& code,
-                                               size_t most);
+/// false. Above 2^16 combinations of sizes, only those along each dimension are examined.
+std::vector<Sizes> FindUnserved(const SizedForm& form, const SizedCode& code);
 
 /// Returns all requested sizes that would run on code of this key: each size of a range, and the
 /// key's size along the other dimensions. Without output extents, a range begins at its least

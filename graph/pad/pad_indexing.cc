@@ -86,7 +86,8 @@ Result<std::vector<PaddedValue>> PadGatherElements(PaddedNode& node) {
 namespace {
 
 /// Returns indices counted from the start of a depth that depends on the sizes. Indices out of
-/// range become the padded depth. As in one_hot, large numbers of u64 are negative.
+/// range become the padded depth. one_hot reads large numbers of u64 as negative, so this does,
+/// too.
 Result<ValueId> WithinDepth(PaddedNode& node, const Extents& depth) {
   GraphBuilder& builder = node.builder();
   ValueId given = node.input(0).value;

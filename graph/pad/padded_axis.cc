@@ -7,6 +7,12 @@
 namespace tunec::pad {
 namespace {
 
+/// Returns whether the sizes are equal, or required to be. An open size never equals a fixed one: a
+/// padded graph for a single size would be useless.
+bool AreEqual(const SizeExpr& a, const SizeExpr& b, const Requirement& require) {
+  return a == b || (a.IsConstant() == b.IsConstant() && require(Equal(a, b)));
+}
+
 /// Returns a / b if b divides a at all sizes.
 std::optional<SizeExpr> DivideExactly(const SizeExpr& a, const SizeExpr& b) {
   if (a == b) return SizeExpr(1);
@@ -18,11 +24,11 @@ std::optional<SizeExpr> DivideExactly(const SizeExpr& a, const SizeExpr& b) {
 /// must be equal. Otherwise the exact positions must be the first ones in both axes.
 std::optional<Axis> UnifyParts(const Axis& a, const Axis& b, const Requirement& require) {
   if (!std::ranges::equal(a.parts(), b.parts(), {}, &Part::padded, &Part::padded)) {
-    const bool is_same = a.IsPrefix() && b.IsPrefix() && require(Equal(a.exact(), b.exact()));
+    const bool is_same = a.IsPrefix() && b.IsPrefix() && AreEqual(a.exact(), b.exact(), require);
     return is_same ? std::optional(a) : std::nullopt;
   }
   for (size_t i = 0; i < a.parts().size(); ++i)
-    if (!require(Equal(a.parts()[i].exact, b.parts()[i].exact))) return std::nullopt;
+    if (!AreEqual(a.parts()[i].exact, b.parts()[i].exact, require)) return std::nullopt;
   return a;
 }
 
@@ -67,7 +73,7 @@ class Rest {
   std::optional<Part> Cut(const Part& part, const Extents& extents) {
     if (part.padded % extents.padded != 0) return std::nullopt;
     const int64_t fast = part.padded / extents.padded;
-    if (!require_(Equal(part.exact, extents.exact * fast))) return std::nullopt;
+    if (!AreEqual(part.exact, extents.exact * fast, require_)) return std::nullopt;
     is_cut_ = is_cut_ || part.IsOpen();
     if (fast > 1) rest_.push_back(FixedPart(fast));
     return Part{extents};
@@ -125,7 +131,7 @@ std::optional<Axis> Unify(const Axis& a, const Axis& b, const Requirement& requi
   if (b.parts().empty()) return a;
   if (a.padded() != b.padded()) return std::nullopt;
   if (a.is_repeated() || b.is_repeated() || a.IsOpen() != b.IsOpen()) {
-    if (!require(Equal(a.exact(), b.exact()))) return std::nullopt;
+    if (!AreEqual(a.exact(), b.exact(), require)) return std::nullopt;
     const bool is_b = a.is_repeated() || (!a.IsOpen() && !b.is_repeated());
     return is_b ? b : a;
   }

@@ -215,6 +215,24 @@ TEST(SizedBundle, OfWhatCannotBePaddedHasTheListedSizes) {
   EXPECT_EQ(report["executables"].size(), 2);
 }
 
+// The model has a graph at even lengths only. The sizes of a range are rounded up to even sizes.
+TEST(SizedBundle, OfARangeServesTheSizesThatHaveAGraph) {
+  constexpr std::string_view kPairs = R"(graph pairs {
+  input x: f32[length, 3]
+  p = reshape(x) {shape=[length / 2, 2, 3]}
+  m = reduce_max(p) {axes=[1], keepdims=0}
+  y = softmax(m) {axis=0}
+  output y
+})";
+  const SizedSource source = SourceOf(kPairs, {"length"});
+  const BothWays both(source, {{.sizes = RoundedSizes(8, 90), .exact = false}});
+  ASSERT_TRUE(both.bundle && both.model);
+  for (int64_t length = 2; length <= 90; length += 2)
+    ExpectSameBits(*both.bundle, *both.model, {length});
+  EXPECT_EQ(RejectionOf(*both.bundle, {21}).message,
+            "length is 21 (input x axis 0), expected length mod 2 == 0");
+}
+
 // The convolution has no valid graph for lengths below five.
 TEST(SizedBundle, NamesAConditionThatDoesNotHold) {
   constexpr std::string_view kWindow = R"(graph window {

@@ -54,6 +54,19 @@ class LeftToTorch(AgainstEager):
         with unittest.mock.patch.dict(handler_table._HANDLERS, {"tanh.default": broken}):
             self.check(lambda x: torch.tanh(x * 2) + 1, torch.randn(4, 2), reason="expected ('f32', (4, 2))")
 
+    def test_parts_whose_inputs_have_quotients_of_a_size(self):
+        first, second = nn.Conv1d(2, 3, 3, stride=2, padding=1), nn.Conv1d(3, 3, 3, stride=2)
+
+        def model(x):
+            return second(torch.special.airy_ai(first(x))).relu()
+        torch._dynamo.reset()
+        function = torch.compile(model, backend="tunec", dynamic=True, options={"db": None})
+        with torch.no_grad():
+            for size in (21, 22, 40, 9):
+                x = torch.randn(2, 2, size)
+                torch.testing.assert_close(function(x), model(x), rtol=1e-4, atol=1e-4)
+        self.assertTrue(any("airy_ai" in str(node) for node in latest()[-1].left))
+
     def test_ahead_of_time_a_fault_names_its_node(self):
         class Model(nn.Module):
             def forward(self, x):
