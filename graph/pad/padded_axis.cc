@@ -7,8 +7,8 @@
 namespace tunec::pad {
 namespace {
 
-/// Returns whether the sizes are equal, or required to be. An open size never equals a fixed one: a
-/// padded graph for a single size would be useless.
+/// Returns whether the sizes are equal, or required to be. A named size is not required to equal a
+/// number: a padded graph for a single size would be useless.
 bool AreEqual(const SizeExpr& a, const SizeExpr& b, const Requirement& require) {
   return a == b || (a.IsConstant() == b.IsConstant() && require(Equal(a, b)));
 }

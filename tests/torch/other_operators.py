@@ -280,4 +280,5 @@ ELSEWHERE = frozenset((
     "_scaled_dot_product_cudnn_attention.default",
     "_scaled_dot_product_efficient_attention.default",
     "_scaled_dot_product_flash_attention.default", "transformers::grouped_mm_fallback.default",
+    "prims::convert_element_type.default",
     "_scaled_dot_product_flash_attention_for_cpu_backward.default"))

@@ -54,6 +54,17 @@ class LeftToTorch(AgainstEager):
         with unittest.mock.patch.dict(handler_table._HANDLERS, {"tanh.default": broken}):
             self.check(lambda x: torch.tanh(x * 2) + 1, torch.randn(4, 2), reason="expected ('f32', (4, 2))")
 
+    def test_dynamic_floats_stay_in_tunec(self):
+        """Dynamo makes scalar tensors of Python's floats, and converts them by operators of prims."""
+        def norm(x, epsilon):
+            return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + epsilon)
+        torch._dynamo.reset()
+        function = torch.compile(norm, backend="tunec", dynamic=True, options={"db": None})
+        for rows, epsilon in ((3, 0.5), (5, 0.25), (7, 2.0)):
+            x = torch.randn(rows, 8)
+            torch.testing.assert_close(function(x, epsilon), norm(x, epsilon), rtol=1e-5, atol=1e-5)
+        self.assertEqual([str(node) for node in latest()[-1].left], [])
+
     def test_parts_whose_inputs_have_quotients_of_a_size(self):
         first, second = nn.Conv1d(2, 3, 3, stride=2, padding=1), nn.Conv1d(3, 3, 3, stride=2)
 

@@ -6,7 +6,7 @@ from ..handler_table import handles
 
 
 @handles("_to_copy.default", "to.dtype", "to.dtype_layout", "to.device", "to.other",
-         "type_as.default")
+         "type_as.default", "prims::convert_element_type.default")
 def to_copy(call, x, *_):
     return converted(x, call.element())
 
