@@ -259,7 +259,9 @@ TEST(ConditionsOf, AreEnough) {
     });
     const auto fixed = Specialize(*named, sizes);
     (fixed ? valid : invalid) += 1;
-    if (hold) EXPECT_TRUE(fixed) << fixed.error().Format();
+    if (hold) {
+      EXPECT_TRUE(fixed) << fixed.error().Format();
+    }
     EXPECT_EQ(fixed.has_value(), Parse(sizes).has_value());
   }
   EXPECT_GT(valid, 100);
