@@ -103,7 +103,7 @@ class Compiles:
         sized.compile_model = compiled
 
     def report(self):
-        """Returns the numbers of executables and of compiled parts of graphs, the reasons why a model is
+        """Returns the numbers of executables and of compiled parts, the reasons why a model is
         not padded, and the numbers of nodes that torch runs, by operator and reason."""
         from tunec.torch.reports import latest
         reports = [executable.report for executable in self.dynamic]
@@ -332,13 +332,13 @@ def show_model(name, case, all_sizes, results):
 
 
 def show_means(all_results):
-    """Returns the geometric means over models."""
+    """Returns lines of the geometric means over models."""
     found = collections.defaultdict(list)
     for results in all_results:
         for system, ratios in ratios_of(results).items():
             found[system].append(statistics.median(ratios) if system == "exact" else mean_of(ratios))
-    return "\n".join(f"{len(means)} models: {system}/tunec {mean_of(means):.3f} ({min(means):.3f} to "
-                     f"{max(means):.3f})" for system, means in found.items())
+    return "".join(f"{len(means)} models: {system}/tunec {mean_of(means):.3f} ({min(means):.3f} to "
+                   f"{max(means):.3f})\n" for system, means in found.items())
 
 
 def main():
@@ -378,7 +378,7 @@ def compare(options):
         print(show_model(name, CASES[name], all_sizes, results), flush=True)
         if options.json:
             options.json.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
-    print(show_means([each["systems"] for each in stored]))
+    print(show_means([each["systems"] for each in stored]), end="")
 
 
 if __name__ == "__main__":
