@@ -241,10 +241,7 @@ std::function<Result<Graph>(const Sizes&)> NamedGraphs(
     SizeValues values;
     for (size_t d = 0; d < names.size(); ++d) values[names[d]] = sizes[d];
     const bool are_positive = std::ranges::all_of(sizes, [](int64_t size) { return size >= 1; });
-    const bool hold = std::ranges::all_of(conditions, [&](const SizeCondition& condition) {
-      return Holds(condition, values).value_or(false);
-    });
-    if (!are_positive || !hold) return otherwise(sizes);
+    if (!are_positive || !AllHold(conditions, values)) return otherwise(sizes);
     Result<Graph> fixed = Specialize(graph, values);
     return fixed ? fixed : otherwise(sizes);
   };

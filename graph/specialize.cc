@@ -105,6 +105,12 @@ std::vector<SizeCondition> ConditionsOf(const Graph& graph) {
   return unique;
 }
 
+bool AllHold(const std::vector<SizeCondition>& conditions, const SizeValues& sizes) {
+  return std::ranges::all_of(conditions, [&](const SizeCondition& condition) {
+    return Holds(condition, sizes).value_or(false);
+  });
+}
+
 Result<Graph> Specialize(const Graph& graph, const SizeValues& sizes) {
   TUNEC_RETURN_IF_ERROR(RequireSizes(sizes));
   Replacements replacements;

@@ -20,6 +20,10 @@ Result<Graph> Specialize(const Graph& graph, const SizeValues& sizes);
 /// 2^48 elements.
 std::vector<SizeCondition> ConditionsOf(const Graph& graph);
 
+/// Returns whether all conditions hold. A condition without a value, such as one of a name that has
+/// no size, does not hold.
+bool AllHold(const std::vector<SizeCondition>& conditions, const SizeValues& sizes);
+
 /// Returns the graph with one named size replaced by another. Errors: those of inference.
 Result<Graph> RenameSize(const Graph& graph, const std::string& from, const std::string& to);
 

@@ -27,6 +27,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import write_results  # noqa: E402
 
+import systems  # noqa: E402
+
 MOST_BATCH, LEAST_LENGTH, MOST_LENGTH = 8, 16, 512
 STALL = 0.1  # seconds by which a stalled request exceeds its repetition
 SENT_TWICE = 3  # a third of the requests are sent again, and those that may have stalled
@@ -70,55 +72,16 @@ def export_onnx(model, tokens, path):
                       dynamic_shapes={name: axes for name in example})
 
 
-def onnxruntime_call(model, tokens, threads):
-    import numpy
-    import onnxruntime
-    import torch
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "bert.onnx"
-        export_onnx(model, tokens, path)
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads
-        session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    names = [port.name for port in session.get_inputs()]
-
-    def call(**arguments):
-        fed = {name: numpy.ascontiguousarray(arguments[name].numpy()) for name in names}
-        return torch.from_numpy(session.run(None, fed)[0])
-    return call
-
-
-class Compiles:
-    """A counter of the executables that tunec makes, by replaced functions of tunec.torch."""
-
-    def __init__(self):
-        from tunec.torch import same_model, sized
-        self.count = 0
-        self.sized = []
-        compile_model, compile_sized = sized.compile_model, same_model.compile_sized
-
-        def compiled(*arguments, **options):
-            self.count += 1
-            return compile_model(*arguments, **options)
-
-        def compiled_sized(*arguments, **options):
-            self.sized.append(compile_sized(*arguments, **options))
-            return self.sized[-1]
-        sized.compile_model, same_model.compile_sized = compiled, compiled_sized
-
-    def total(self):
-        return self.count + sum(each.report["compiled"] for each in self.sized)
-
-
 def call_of(backend, model, tokens, options):
     """Returns a function that computes the last hidden states, and a counter of executables."""
     import torch
     if backend == "onnxruntime":
-        return onnxruntime_call(model, tokens, options.threads), None
+        run, _ = systems.onnxruntime_call(lambda path: export_onnx(model, tokens, path), options.threads)
+        return lambda **arguments: run(arguments)[0], None
     if backend == "eager":
         return lambda **arguments: model(**arguments).last_hidden_state, None
     own = {"trials": options.trials} if backend == "tunec" and options.trials else None
-    compiles = Compiles() if backend == "tunec" else None
+    compiles = systems.Compiles() if backend == "tunec" else None
     compiled = torch.compile(model, backend=backend, dynamic=True, options=own)
     return lambda **arguments: compiled(**arguments).last_hidden_state, compiles
 
@@ -191,16 +154,6 @@ def serve(backend, options):
             "dynamo": counters["stats"].get("unique_graphs", 0), "seconds": again}
 
 
-def best_of_turns(calls, arguments, rounds=5):
-    """Calls functions alternately. Returns, for each function, the median over rounds of the least
-    of three times, in seconds."""
-    times = [[] for _ in calls]
-    for _ in range(rounds):
-        for own, call in zip(times, calls, strict=True):
-            own.append(min(timed(call, arguments)[0] for _ in range(3)))
-    return [statistics.median(own) for own in times]
-
-
 def compare_exact(options):
     """Times tunec's dynamic model beside a model for the exact sizes. Returns the times in
     seconds."""
@@ -220,7 +173,9 @@ def compare_exact(options):
         for number in range(0, step * options.exact, step):
             arguments = arguments_of(number, requests[number], tokens, options.device)
             exact = tunec.compile(model, tuple(arguments.values()), threads=options.threads, **own)
-            times = best_of_turns([dynamic, lambda **given: exact(*given.values())], arguments)
+            calls = [dynamic, lambda **given: exact(*given.values())]
+            timers = [lambda call=call, arguments=arguments: timed(call, arguments)[0] for call in calls]
+            times = systems.best_of_turns(timers, rounds=5)
             rows.append({"sizes": requests[number], "dynamic": times[0], "exact": times[1]})
     return {"backend": "exact", "rows": rows}
 

@@ -34,6 +34,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import write_results  # noqa: E402
 
+import systems  # noqa: E402
+
 SYSTEMS = ("tunec", "inductor", "onnxruntime", "eager")
 STALL = 0.02  # seconds by which a call with compilation exceeds its repetition
 MOST_ERROR = 1e-3  # over the largest magnitude of eager torch's output
@@ -66,55 +68,19 @@ def export_onnx(model, case, path):
                       dynamic_shapes=shapes.dynamic_shapes(model, arguments))
 
 
-def onnxruntime_call(model, case, threads):
-    import numpy
-    import onnxruntime
-    import torch
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "model.onnx"
-        export_onnx(model, case, path)
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads
-        session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    names = [port.name for port in session.get_inputs()]
-
-    def call(*arguments):
-        fed = {name: numpy.ascontiguousarray(tensor.numpy())
-               for name, tensor in zip(names, arguments, strict=True)}
-        return [torch.from_numpy(array) for array in session.run(None, fed)]
-    return call
-
-
-class Compiles:
-    """The executables that tunec makes, by a replaced function of tunec.torch."""
-
-    def __init__(self):
-        from tunec.torch import sized
-        self.exact, self.dynamic = 0, []
-        compile_model = sized.compile_model
-
-        def compiled(*arguments, **options):
-            executable = compile_model(*arguments, **options)
-            if "compiled" in executable.report:
-                self.dynamic.append(executable)
-            else:
-                self.exact += 1
-            return executable
-        sized.compile_model = compiled
-
-    def report(self):
-        """Returns the numbers of executables and of compiled parts, the reasons why a model is
-        not padded, and the numbers of nodes that torch runs, by operator and reason."""
-        from tunec.torch.reports import latest
-        reports = [executable.report for executable in self.dynamic]
-        why = {report["refusal"] for report in reports if "refusal" in report}
-        why |= {each["why"] for report in reports for each in report.get("refused", ())}
-        left = collections.Counter(f"{node.operator}: {node.reason}"
-                                   for report in latest() for node in report.left)
-        return {"executables": self.exact + sum(report["compiled"] for report in reports),
-                "parts": sum(report.compiled for report in latest()),
-                "refusals": sorted(str(each).splitlines()[0] for each in why),
-                "left": dict(left.most_common())}
+def report_of(compiles):
+    """Returns the numbers of executables and of compiled parts, the reasons why a model is not
+    padded, and the numbers of nodes that torch runs, by operator and reason."""
+    from tunec.torch.reports import latest
+    reports = compiles.reports()
+    why = {report["refusal"] for report in reports if "refusal" in report}
+    why |= {each["why"] for report in reports for each in report.get("refused", ())}
+    left = collections.Counter(f"{node.operator}: {node.reason}"
+                               for report in latest() for node in report.left)
+    return {"executables": compiles.total(),
+            "parts": sum(report.compiled for report in latest()),
+            "refusals": sorted(str(each).splitlines()[0] for each in why),
+            "left": dict(left.most_common())}
 
 
 def call_of(system, model, case, threads):
@@ -123,7 +89,8 @@ def call_of(system, model, case, threads):
     if system == "eager":
         return model
     if system == "onnxruntime":
-        return onnxruntime_call(model, case, threads)
+        run, names = systems.onnxruntime_call(lambda path: export_onnx(model, case, path), threads)
+        return lambda *arguments: run(dict(zip(names, arguments, strict=True)))
     return torch.compile(model, backend=system, dynamic=True)
 
 
@@ -179,16 +146,6 @@ def median_of_runs(call, arguments):
     return statistics.median(timed(call, arguments)[0] for _ in range(count))
 
 
-def best_of_turns(calls, arguments, rounds=7):
-    """Calls functions alternately. Returns, for each function, the median over rounds of the least
-    of three times, in seconds."""
-    times = [[] for _ in calls]
-    for _ in range(rounds):
-        for own, call in zip(times, calls):
-            own.append(min(timed(call, arguments)[0] for _ in range(3)))
-    return [statistics.median(own) for own in times]
-
-
 def compare_exact(model, dynamic, case, all_sizes, numbers):
     """Times tunec's dynamic model beside a model for the exact sizes. Returns rows of a number and
     two times in seconds."""
@@ -200,7 +157,8 @@ def compare_exact(model, dynamic, case, all_sizes, numbers):
         arguments = case.arguments(number, all_sizes[number])
         dynamic(*arguments)
         exact(*arguments)
-        rows.append([number, *best_of_turns([dynamic, exact], arguments)])
+        timers = [lambda call=call, arguments=arguments: timed(call, arguments)[0] for call in (dynamic, exact)]
+        rows.append([number, *systems.best_of_turns(timers, rounds=7)])
     return rows
 
 
@@ -223,14 +181,14 @@ def run_system(system, name, options):
     model = case.make().eval()
     all_sizes = case.draw(options.sizes, options.seed)
     again = sorted(random.Random(options.seed + 1).sample(range(options.sizes), -(-options.sizes // 3)))
-    compiles = Compiles() if system == "tunec" else None
+    compiles = systems.Compiles() if system == "tunec" else None
     with torch.no_grad():
         try:
             call = call_of(system, model, case, options.threads)
         except Exception as failure:
             return {"failed_all": first_line(failure)}
         result = run_all(call, model, case, all_sizes)
-        result.update(graphs=counters["stats"]["unique_graphs"], **(compiles.report() if compiles else {}))
+        result.update(graphs=counters["stats"]["unique_graphs"], **(report_of(compiles) if compiles else {}))
         result["limited"] = any("recompile limit" in reason for reason in counters["unimplemented"])
         if len(result["failed"]) >= MOST_FAILURES:
             return result

@@ -69,8 +69,6 @@ class SizesCompiler {
   Json rejected_ = Json::array();
 };
 
-bool IsExact(const SizedKey& key) { return std::ranges::find(key.open, true) == key.open.end(); }
-
 /// Returns whether the key pads a dimension whose sizes are a range.
 bool IsOfRange(const SizedForm& form, const SizedKey& key) {
   for (size_t d = 0; d < key.open.size(); ++d)
@@ -82,14 +80,14 @@ Status SizesCompiler::Compile(const std::vector<SizedKey>& keys) {
   for (const SizedKey& key : keys) {
     Result<SizedGraph> graph = GraphFor(source_, learnt_, key);
     if (graph) {
-      TUNEC_RETURN_IF_ERROR(IsExact(key) ? CompileKey(*std::move(graph))
-                                         : CompilePadded(*std::move(graph)));
+      TUNEC_RETURN_IF_ERROR(key.IsExact() ? CompileKey(*std::move(graph))
+                                          : CompilePadded(*std::move(graph)));
       continue;
     }
     const SizeCheck* failed = FindFailed(form().conditions, key.sizes);
-    if (IsCancelled(graph.error()) || (IsExact(key) && failed == nullptr))
+    if (IsCancelled(graph.error()) || (key.IsExact() && failed == nullptr))
       return std::unexpected(graph.error());
-    if (!IsExact(key)) TUNEC_RETURN_IF_ERROR(ServeEach(key, graph.error()));
+    if (!key.IsExact()) TUNEC_RETURN_IF_ERROR(ServeEach(key, graph.error()));
   }
   return CompileThemselves();
 }

@@ -46,12 +46,6 @@ std::vector<SizeCondition> OpenConditionsOf(const SizedSource& source) {
   return conditions;
 }
 
-bool HoldAll(const std::vector<SizeCondition>& conditions, const SizeValues& values) {
-  return std::ranges::all_of(conditions, [&](const SizeCondition& condition) {
-    return Holds(condition, values).value_or(false);
-  });
-}
-
 /// Returns sizes for which the conditions hold: multiples of the example's sizes, but at least 8.
 Result<SizeValues> SuitableSizes(const SizedSource& source,
                                  const std::vector<SizeCondition>& conditions) {
@@ -60,10 +54,10 @@ Result<SizeValues> SuitableSizes(const SizedSource& source,
     Sizes sizes = source.example;
     for (int64_t& size : sizes) size = std::max(size, kLeast) * times;
     SizeValues values = source.ValuesOf(sizes);
-    if (HoldAll(conditions, values)) return values;
+    if (AllHold(conditions, values)) return values;
   }
   SizeValues example = source.ValuesOf(source.example);
-  if (HoldAll(conditions, example)) return example;
+  if (AllHold(conditions, example)) return example;
   return Fail(ErrorCode::kUnsupported, "{} assumes that {}", source.named->name(),
               Print(conditions[0]));
 }
@@ -81,7 +75,7 @@ int64_t StepOf(const std::string& name, const std::vector<SizeCondition>& condit
   for (int64_t step = 1; step <= kMostStep; ++step) {
     bool hold = true;
     for (int64_t i = kMultiples; hold && i < 2 * kMultiples; ++i)
-      hold = HoldAll(own, {{name, step * i}});
+      hold = AllHold(own, {{name, step * i}});
     if (hold) return step;
   }
   return 1;

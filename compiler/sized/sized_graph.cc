@@ -1,6 +1,5 @@
 #include "compiler/sized/sized_graph.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "graph/pad/pad_graph.h"
@@ -60,8 +59,7 @@ Result<SizedGraph> PaddedGraphFor(const SizedSource& source, const LearntForm& l
 
 Result<SizedGraph> GraphFor(const SizedSource& source, const LearntForm& learnt,
                             const SizedKey& key) {
-  const bool is_open = std::ranges::find(key.open, true) != key.open.end();
-  if (is_open && source.named) return PaddedGraphFor(source, learnt, key);
+  if (!key.IsExact() && source.named) return PaddedGraphFor(source, learnt, key);
   SizedGraph exact{{}, {.key = key}};
   TUNEC_ASSIGN(exact.graph, source.graph_at(key.sizes));
   return exact;

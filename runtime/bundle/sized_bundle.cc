@@ -1,6 +1,5 @@
 #include "runtime/bundle/sized_bundle.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -52,8 +51,7 @@ Error SizedBundle::Rejection(const Sizes& sizes) const {
   if (failed != nullptr) return FailedCondition(form(), *failed, sizes);
   std::string exact, dimensions;
   for (const auto& [key, plan] : plans_) {
-    if (std::ranges::find(key.open, true) == key.open.end())
-      exact += (exact.empty() ? "" : ", ") + JoinSizes(key.sizes);
+    if (key.IsExact()) exact += (exact.empty() ? "" : ", ") + JoinSizes(key.sizes);
   }
   for (const std::string& name : names) dimensions += (dimensions.empty() ? "" : "x") + name;
   return MakeError(ErrorCode::kInvalidArgument,

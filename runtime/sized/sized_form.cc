@@ -6,6 +6,8 @@
 
 namespace tunec {
 
+bool SizedKey::IsExact() const { return std::ranges::find(open, true) == open.end(); }
+
 SizedKey ExactKey(const Sizes& sizes) { return {sizes, std::vector<bool>(sizes.size(), false)}; }
 
 bool CanPad(const SizedForm& form, const Sizes& sizes) {
@@ -104,8 +106,7 @@ Result<std::vector<SizedKey>> KeysOf(const SizedForm& form, size_t most) {
   for (const Sizes& sizes : all) {
     SizedKey key = KeyFor(form, sizes);
     if (!seen.insert(key).second) continue;
-    const bool is_exact = std::ranges::find(key.open, true) == key.open.end();
-    (is_exact ? exact : padded).push_back(std::move(key));
+    (key.IsExact() ? exact : padded).push_back(std::move(key));
   }
   exact.insert(exact.end(), padded.begin(), padded.end());
   if (exact.size() > most)

@@ -55,6 +55,9 @@ struct SizedParameter {
 struct SizedKey {
   Sizes sizes;
   std::vector<bool> open;
+
+  /// Returns whether the code serves only these sizes.
+  bool IsExact() const;
   auto operator<=>(const SizedKey&) const = default;
   bool operator==(const SizedKey&) const = default;
 };

@@ -77,7 +77,7 @@ Status CheckInputs(const SizedForm& form, const Sizes& sizes, std::span<const Te
 // Exact code for sizes at which a condition is false may have outputs of other sizes than the form.
 Status CheckOutputs(const SizedForm& form, const SizedKey& key,
                     std::span<const TensorSpec> outputs) {
-  const bool follows = key != ExactKey(key.sizes) || CanPad(form, key.sizes);
+  const bool follows = !key.IsExact() || CanPad(form, key.sizes);
   std::vector<std::vector<int64_t>> shapes;
   if (follows && form.output_extents) {
     TUNEC_ASSIGN(shapes, ShapesAt(form, key.sizes));

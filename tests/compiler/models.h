@@ -40,6 +40,15 @@ inline constexpr std::string_view kConvRelu = R"(graph conv_relu {
   output y = r
 })";
 
+/// A graph with the dynamic dimension length. It exists only at even lengths.
+inline constexpr std::string_view kPairs = R"(graph pairs {
+  input x: f32[length, 3]
+  p = reshape(x) {shape=[length / 2, 2, 3]}
+  m = reduce_max(p) {axes=[1], keepdims=0}
+  y = softmax(m) {axis=0}
+  output y
+})";
+
 /// Returns the only tuning task of the graph. Aborts the test program if there is no such task.
 TuningTask TaskOf(const Graph& graph, const CompileOptions& options);
 

@@ -23,6 +23,7 @@ namespace {
 using testing::BundlePath;
 using ::testing::HasSubstr;
 using testing::kOpenSizes;
+using testing::kPairs;
 using testing::OptionsForCpu;
 using testing::SizedVariantOf;
 using testing::SourceOf;
@@ -217,13 +218,6 @@ TEST(SizedBundle, OfWhatCannotBePaddedHasTheListedSizes) {
 
 // The model has a graph at even lengths only. The sizes of a range are rounded up to even sizes.
 TEST(SizedBundle, OfARangeServesTheSizesThatHaveAGraph) {
-  constexpr std::string_view kPairs = R"(graph pairs {
-  input x: f32[length, 3]
-  p = reshape(x) {shape=[length / 2, 2, 3]}
-  m = reduce_max(p) {axes=[1], keepdims=0}
-  y = softmax(m) {axis=0}
-  output y
-})";
   const SizedSource source = SourceOf(kPairs, {"length"});
   const BothWays both(source, {{.sizes = RoundedSizes(8, 90), .exact = false}});
   ASSERT_TRUE(both.bundle && both.model);

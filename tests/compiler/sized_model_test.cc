@@ -60,7 +60,7 @@ ModelOptions OptionsWith(std::map<std::string, DimSizes> dims) {
   return options;
 }
 
-Result<std::unique_ptr<SizedModel>> Make(const std::string& text,
+Result<std::unique_ptr<SizedModel>> Make(std::string_view text,
                                          const std::map<std::string, DimSizes>& open,
                                          std::vector<ListedSizes> listed = {},
                                          CompileOptions compile = testing::Options()) {
@@ -73,7 +73,7 @@ Result<std::unique_ptr<SizedModel>> Make(const std::string& text,
 }
 
 /// Runs a model at these sizes. Expects outputs near those of the graph's reference execution.
-void ExpectEqual(const SizedModel& model, const std::string& text, const GraphSizes& sizes) {
+void ExpectEqual(const SizedModel& model, std::string_view text, const GraphSizes& sizes) {
   SCOPED_TRACE(fmt::format("{}", sizes));
   const Result<Graph> graph = ParseGraph(text, "test", RandomWeights(7), sizes);
   ASSERT_TRUE(graph) << graph.error().message;
@@ -209,18 +209,11 @@ TEST(SizedModel, OneExecutableServesAllSmallerSizes) {
 }
 
 TEST(SizedModel, SizesThatDoNotFulfilAConditionAreErrors) {
-  constexpr const char* kPairs = R"(graph pairs {
-  input x: f32[length, 3]
-  p = reshape(x) {shape=[length / 2, 2, 3]}
-  m = reduce_max(p) {axes=[1], keepdims=0}
-  y = softmax(m) {axis=0}
-  output y
-})";
-  const auto model = Make(kPairs, {{"length", {{48, 64}}}}, {{}});
+  const auto model = Make(testing::kPairs, {{"length", {{48, 64}}}}, {{}});
   ASSERT_TRUE(model) << model.error().message;
   EXPECT_EQ((*model)->form().conditions[0].text, "length mod 2 == 0");
   for (const int64_t length : {20, 22, 2, 4, 46})
-    ExpectEqual(**model, kPairs, {{"length", length}});
+    ExpectEqual(**model, testing::kPairs, {{"length", length}});
   const auto odd = (*model)->OutputShapes(std::vector<Shape>{{21, 3}});
   ASSERT_FALSE(odd);
   EXPECT_EQ(odd.error().message, "length is 21 (input x axis 0), expected length mod 2 == 0");

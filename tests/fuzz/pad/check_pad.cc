@@ -105,12 +105,6 @@ std::vector<Array> PaddedInputs(const Graph& graph, std::span<const Array> exact
   return inputs;
 }
 
-bool AllHold(const std::vector<SizeCondition>& conditions, const SizeValues& sizes) {
-  return std::ranges::all_of(conditions, [&](const SizeCondition& condition) {
-    return Holds(condition, sizes).value_or(false);
-  });
-}
-
 // The check of a padded graph at one set of sizes, at which all conditions hold.
 class Run {
  public:

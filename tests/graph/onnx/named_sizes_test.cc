@@ -109,12 +109,6 @@ ImportOptions Named(std::set<std::string> names) {
   return options;
 }
 
-bool AllHold(const std::vector<SizeCondition>& conditions, const SizeValues& sizes) {
-  return std::ranges::all_of(conditions, [&](const SizeCondition& condition) {
-    return Holds(condition, sizes).value_or(false);
-  });
-}
-
 /// Runs a graph with an input [n, m] of 0, 1, 2 and so on.
 Result<std::vector<Array>> RunAt(const Graph& graph, int64_t n, int64_t m) {
   return RunReference(graph, std::vector<Array>{Counting({n, m})});
