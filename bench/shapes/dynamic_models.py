@@ -1,28 +1,31 @@
 #!/usr/bin/env python3
 """Runs models on random sizes in tunec, Inductor, ONNX Runtime and eager torch.
 
-    dynamic_models.py [--models a,b] [--sizes N] [--seed S] [--systems tunec,inductor,onnxruntime,eager]
-                      [--exact K] [--threads N] [--json FILE]
+    dynamic_models.py [--models a,b] [--sizes N] [--timed K] [--seed S] [--systems tunec,inductor,...]
+                      [--threads N] [--json FILE]
 
-The models and the ranges of their dimensions are in dynamic_models_list.py. All systems receive the
-same arguments in the same order, each in a separate process with empty caches:
+The models and the ranges of their dimensions are in dynamic_models_list.py. Each system has a
+process with empty caches, and receives the same arguments:
 
 1. All sizes in sequence, including compilation. Each call is repeated at once; the difference of a
    slow call is time of compiling. Outputs are compared with eager torch.
-2. A third of the sizes again, several runs of each. The time of a size is the median.
-3. In tunec, runs of the dynamic model alternate with those of a model compiled for the exact size
-   (`dynamic=False`), for K of the sizes.
+2. K of the sizes again. The systems take turns: each runs the size three times in each of five
+   rounds. The time of a size is the median over rounds of the least of three times.
 
-A ratio is the time of another system over tunec's, so above 1 tunec's dynamic model is faster. The
-line of a ratio has the geometric mean over sizes, then the least and the largest. ONNX Runtime's
-model is exported before timing starts.
+`frozen` is tunec with weights that are compiled in, as in ONNX Runtime; the other systems of torch
+read weights in place. `exact` is `frozen` with each size compiled for itself (`dynamic=False`). A
+ratio is the time of another system over tunec's, so above 1 tunec's dynamic model is faster. The
+line of a ratio has the geometric mean over sizes, then the least and the largest, with the sizes of
+the least. ONNX Runtime's model is exported before timing starts.
 """
 import argparse
 import collections
+import contextlib
 import json
 import math
 import os
 import random
+import signal
 import statistics
 import subprocess
 import sys
@@ -36,11 +39,18 @@ import write_results  # noqa: E402
 
 import systems  # noqa: E402
 
-SYSTEMS = ("tunec", "inductor", "onnxruntime", "eager")
+SYSTEMS = ("tunec", "frozen", "exact", "inductor", "onnxruntime", "eager")
+# Arguments of torch.compile.
+OPTIONS = {"tunec": {"backend": "tunec", "dynamic": True},
+           "frozen": {"backend": "tunec", "dynamic": True, "options": {"freeze": True}},
+           "exact": {"backend": "tunec", "dynamic": False, "options": {"freeze": True}},
+           "inductor": {"backend": "inductor", "dynamic": True}}
+COMPARED_WITH = {"inductor": "tunec", "eager": "tunec", "onnxruntime": "frozen", "exact": "frozen"}
+ROUNDS = 5
 STALL = 0.02  # seconds by which a call with compilation exceeds its repetition
 MOST_ERROR = 1e-3  # over the largest magnitude of eager torch's output
 MOST_FAILURES = 5  # sizes that may fail until the run of a system ends
-MOST_SECONDS = 7200  # for one process
+MOST_SECONDS = 7200  # for the processes of one model
 EXAMPLE = 0.4  # ONNX is exported at this place between the least and the largest sizes
 
 
@@ -91,7 +101,7 @@ def call_of(system, model, case, threads):
     if system == "onnxruntime":
         run, names = systems.onnxruntime_call(lambda path: export_onnx(model, case, path), threads)
         return lambda *arguments: run(dict(zip(names, arguments, strict=True)))
-    return torch.compile(model, backend=system, dynamic=True)
+    return torch.compile(model, **OPTIONS[system])
 
 
 # -- one process ----------------------------------------------------------------------------------
@@ -139,85 +149,112 @@ def run_all(call, model, case, all_sizes):
             "error": max(errors, default=None), "failed": failed}
 
 
-def median_of_runs(call, arguments):
-    """Runs the function for a tenth of a second, 5 to 50 times. Returns the median in seconds."""
-    seconds = timed(call, arguments)[0]
-    count = min(max(int(0.1 / max(seconds, 1e-6)), 5), 50)
-    return statistics.median(timed(call, arguments)[0] for _ in range(count))
-
-
-def compare_exact(model, dynamic, case, all_sizes, numbers):
-    """Times tunec's dynamic model beside a model for the exact sizes. Returns rows of a number and
-    two times in seconds."""
+def serve(system, name, options):
+    """Answers the requests on standard input, each a line, with lines of JSON: `all` runs all sizes,
+    and a number runs that size three times and returns the least time in seconds."""
     import torch
-    rows = []
-    torch._dynamo.config.recompile_limit = len(numbers) + 16  # each size is one more graph of Dynamo
-    exact = torch.compile(model, backend="tunec", dynamic=False)
-    for number in numbers:
-        arguments = case.arguments(number, all_sizes[number])
-        dynamic(*arguments)
-        exact(*arguments)
-        timers = [lambda call=call, arguments=arguments: timed(call, arguments)[0] for call in (dynamic, exact)]
-        rows.append([number, *systems.best_of_turns(timers, rounds=7)])
-    return rows
-
-
-def evenly(numbers, count):
-    """Returns `count` of the numbers, evenly spaced."""
-    count = min(count, len(numbers))
-    return [numbers[i * len(numbers) // count] for i in range(count)]
-
-
-def run_system(system, name, options):
-    """Runs all passes of one system, within one process. Returns the results as a dictionary."""
-    import torch
+    from torch._dynamo import config
     from torch._dynamo.utils import counters
 
     from dynamic_models_list import CASES
     warnings.simplefilter("ignore")
+    signal.alarm(MOST_SECONDS)
     torch.set_num_threads(options.threads)
     torch.manual_seed(0)
     case = CASES[name]
     model = case.make().eval()
     all_sizes = case.draw(options.sizes, options.seed)
-    again = sorted(random.Random(options.seed + 1).sample(range(options.sizes), -(-options.sizes // 3)))
-    compiles = systems.Compiles() if system == "tunec" else None
+    compiles = systems.Compiles() if system in ("tunec", "frozen") else None
+    if system == "exact":  # each size is one more graph of Dynamo
+        config.recompile_limit = config.accumulated_recompile_limit = options.sizes + 1
+
+    def answer(request, call):
+        if request == "all":
+            result = run_all(call, model, case, all_sizes)
+            result.update(graphs=counters["stats"]["unique_graphs"], **(report_of(compiles) if compiles else {}))
+            return result | {"limited": any("recompile limit" in why for why in counters["unimplemented"])}
+        arguments = case.arguments(int(request), all_sizes[int(request)])
+        return {"seconds": min(timed(call, arguments)[0] for _ in range(3))}
+
+    call = None
     with torch.no_grad():
-        try:
-            call = call_of(system, model, case, options.threads)
-        except Exception as failure:
-            return {"failed_all": first_line(failure)}
-        result = run_all(call, model, case, all_sizes)
-        result.update(graphs=counters["stats"]["unique_graphs"], **(report_of(compiles) if compiles else {}))
-        result["limited"] = any("recompile limit" in reason for reason in counters["unimplemented"])
-        if len(result["failed"]) >= MOST_FAILURES:
-            return result
-        again = [number for number in again if number not in result["failed"]]
-        result["again"] = [[number, median_of_runs(call, case.arguments(number, all_sizes[number]))]
-                           for number in again]
-        if compiles and options.exact:
+        for line in sys.stdin:
             try:
-                result["exact"] = compare_exact(model, call, case, all_sizes, evenly(again, options.exact))
+                if call is None:
+                    call = call_of(system, model, case, options.threads)
+                result = answer(line.strip(), call)
             except Exception as failure:
-                result["exact_failed"] = first_line(failure)
-    return result
+                result = {"failed_all": first_line(failure)}
+            print(json.dumps(result), flush=True)
 
 
-def run_process(system, name, options):
-    command = [sys.executable, "-B", __file__, "--one", system, "--models", name]
-    command += [f"--{key}={getattr(options, key)}" for key in ("sizes", "seed", "exact", "threads")]
-    with tempfile.TemporaryDirectory() as caches:
+# -- all processes of a model ---------------------------------------------------------------------
+
+
+class Served:
+    """A process that runs a model in one system. The process exists inside `with`."""
+
+    def __init__(self, system, name, options):
+        self._command = [sys.executable, "-B", __file__, "--one", system, "--models", name]
+        self._command += [f"--{key}={getattr(options, key)}" for key in ("sizes", "seed", "threads")]
+        self._threads = str(options.threads)
+
+    def __enter__(self):
+        self._folder = tempfile.TemporaryDirectory()
+        caches = self._folder.name
         environment = dict(os.environ, XDG_CACHE_HOME=f"{caches}/cache",
-                           TORCHINDUCTOR_CACHE_DIR=f"{caches}/inductor", OMP_NUM_THREADS=str(options.threads))
-        try:
-            ran = subprocess.run(command, env=environment, capture_output=True, text=True,
-                                 timeout=MOST_SECONDS)
-        except subprocess.TimeoutExpired:
-            return {"failed_all": f"more than {MOST_SECONDS} s"}
-    for line in ran.stdout.splitlines():
-        if line.startswith("{"):
-            return json.loads(line)
-    return {"failed_all": f"exit code {ran.returncode}: {ran.stderr.strip()[-300:]}"}
+                           TORCHINDUCTOR_CACHE_DIR=f"{caches}/inductor", OMP_NUM_THREADS=self._threads)
+        self._errors = open(f"{caches}/errors", "w+", encoding="utf-8", errors="replace")
+        self._process = subprocess.Popen(self._command, env=environment, text=True, stdin=subprocess.PIPE,
+                                         stdout=subprocess.PIPE, stderr=self._errors)
+        return self
+
+    def __exit__(self, *_):
+        self._process.kill()
+        self._process.wait()
+        self._errors.close()
+        self._folder.cleanup()
+
+    def ask(self, request):
+        """Returns the answer to a request as a dictionary. If the process ended, `failed_all` has the
+        reason."""
+        with contextlib.suppress(BrokenPipeError):
+            print(request, file=self._process.stdin, flush=True)
+        for line in self._process.stdout:
+            if line.startswith("{"):
+                return json.loads(line)
+        self._errors.seek(0)
+        return {"failed_all": f"exit code {self._process.wait()}: {self._errors.read().strip()[-300:]}"}
+
+
+def run_model(name, options):
+    """Runs a model in all systems. Returns the results by system."""
+    timed_again = sorted(random.Random(options.seed + 1).sample(range(options.sizes),
+                                                                min(options.timed, options.sizes)))
+    with contextlib.ExitStack() as processes:
+        served = {system: processes.enter_context(Served(system, name, options))
+                  for system in options.systems.split(",")}
+        results = {system: {"failed": {}} if system == "exact" else process.ask("all")
+                   for system, process in served.items()}
+        for system, result in results.items():
+            if "failed_all" in result or len(result["failed"]) >= MOST_FAILURES:
+                served.pop(system)
+            result["again"] = []
+        for number in timed_again:
+            working = {system: process for system, process in served.items()
+                       if str(number) not in results[system]["failed"]}
+            seconds = {system: [] for system in working}
+            for _ in range(1 + ROUNDS):  # code is compiled in the first round
+                for system in seconds:
+                    seconds[system].append(working[system].ask(number))
+            for system, answers in seconds.items():
+                failures = [answer["failed_all"] for answer in answers if "failed_all" in answer]
+                if failures:
+                    results[system]["failed"][str(number)] = failures[0]
+                else:
+                    least = statistics.median(answer["seconds"] for answer in answers[1:])
+                    results[system]["again"].append([number, least])
+    return results
 
 
 # -- the report -----------------------------------------------------------------------------------
@@ -228,15 +265,15 @@ def mean_of(ratios):
 
 
 def ratios_of(results):
-    """Returns the ratios of each system to tunec for one model, by system."""
+    """Returns the ratios of each system to tunec for one model, by pairs such as inductor/tunec, and
+    in these by the number of the size."""
     found = {}
-    own = dict(results.get("tunec", {}).get("again", ()))
-    for system, result in results.items():
-        ratios = [seconds / own[number] for number, seconds in result.get("again", ()) if number in own]
-        if system != "tunec" and ratios:
-            found[system] = ratios
-    if results.get("tunec", {}).get("exact"):
-        found["exact"] = [exact / dynamic for _, dynamic, exact in results["tunec"]["exact"]]
+    for system, own in COMPARED_WITH.items():
+        seconds = dict(results.get(own, {}).get("again", ()))
+        ratios = {number: other / seconds[number]
+                  for number, other in results.get(system, {}).get("again", ()) if number in seconds}
+        if ratios:
+            found[f"{system}/{own}"] = ratios
     return found
 
 
@@ -248,8 +285,11 @@ def show_system(system, result, all_sizes):
     """Returns the lines of one system."""
     if "failed_all" in result:
         return [f"  {system:11} FAILED: {result['failed_all']}"]
+    if system == "exact":
+        return [f"  exact       FAILED at {show_sizes(all_sizes[int(number)])}: {why}"
+                for number, why in result["failed"].items()]
     parts = [f"all sizes {result['total']:.1f} s"]
-    if system in ("tunec", "inductor"):
+    if system in OPTIONS:
         parts.append(f"compiling {result['compiling']:.1f} s in {result['stalls']} calls")
         parts.append(f"{result['graphs']} Dynamo graphs")
     if "executables" in result:
@@ -269,8 +309,6 @@ def show_system(system, result, all_sizes):
                      f"{show_sizes(all_sizes[int(number)])}: {why}")
     lines += [f"not padded: {why[:160]}" for why in result.get("refusals", ())]
     lines += [f"left to torch: {count} {what[:160]}" for what, count in result.get("left", {}).items()]
-    if "exact_failed" in result:
-        lines.append(f"exact FAILED: {result['exact_failed']}")
     return [f"  {system:11} {line}" for line in lines]
 
 
@@ -278,14 +316,10 @@ def show_model(name, case, all_sizes, results):
     lines = [f"{name}: " + ", ".join(f"{key} {least}..{most}" for key, (least, most) in case.ranges.items())]
     for system, result in results.items():
         lines += show_system(system, result, all_sizes)
-    for system, ratios in ratios_of(results).items():
-        if system == "exact":
-            numbers = [row[0] for row in results["tunec"]["exact"]]
-            worst = numbers[ratios.index(min(ratios))]
-            lines.append(f"  exact/tunec {statistics.median(ratios):.3f} median, worst {min(ratios):.3f} "
-                         f"({show_sizes(all_sizes[worst])})")
-        else:
-            lines.append(f"  {system}/tunec {mean_of(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})")
+    for pair, ratios in ratios_of(results).items():
+        worst = min(ratios, key=ratios.get)
+        lines.append(f"  {pair} {mean_of(ratios.values()):.2f} ({ratios[worst]:.2f} at "
+                     f"{show_sizes(all_sizes[worst])}, to {max(ratios.values()):.2f})")
     return "\n".join(lines)
 
 
@@ -293,10 +327,10 @@ def show_means(all_results):
     """Returns lines of the geometric means over models."""
     found = collections.defaultdict(list)
     for results in all_results:
-        for system, ratios in ratios_of(results).items():
-            found[system].append(statistics.median(ratios) if system == "exact" else mean_of(ratios))
-    return "".join(f"{len(means)} models: {system}/tunec {mean_of(means):.3f} ({min(means):.3f} to "
-                   f"{max(means):.3f})\n" for system, means in found.items())
+        for pair, ratios in ratios_of(results).items():
+            found[pair].append(mean_of(ratios.values()))
+    return "".join(f"{len(means)} models: {pair} {mean_of(means):.3f} ({min(means):.3f} to "
+                   f"{max(means):.3f})\n" for pair, means in found.items())
 
 
 def main():
@@ -306,14 +340,14 @@ def main():
     parser.add_argument("--sizes", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--systems", default=",".join(SYSTEMS))
-    parser.add_argument("--exact", type=int, default=12)
+    parser.add_argument("--timed", type=int, default=24)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--json", type=Path)
     parser.add_argument("--one", help=argparse.SUPPRESS)
     write_results.add_option(parser)
     options = parser.parse_args()
     if options.one:
-        print(json.dumps(run_system(options.one, options.models, options)))
+        serve(options.one, options.models, options)
         return
     with write_results.recorded(options, packages=("tunec", "torch", "transformers", "torchvision", "timm",
                                                    "onnxruntime", "onnxscript")):
@@ -331,7 +365,7 @@ def compare(options):
     stored = []
     for name in names:
         all_sizes = CASES[name].draw(options.sizes, options.seed)
-        results = {system: run_process(system, name, options) for system in options.systems.split(",")}
+        results = run_model(name, options)
         stored.append({"model": name, "sizes": all_sizes, "systems": results})
         print(show_model(name, CASES[name], all_sizes, results), flush=True)
         if options.json:

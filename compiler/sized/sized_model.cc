@@ -16,7 +16,7 @@ namespace {
 // Returns the maximum number of cached executables. If runs are not split, each batch size may
 // occur with each length.
 size_t MostVariants(const SizedOptions& options) {
-  return options.most_variants.value_or(options.compile.target.device ? 96 : 24);
+  return options.most_variants.value_or(options.compile.target.device ? 96 : 48);
 }
 
 /// Returns the device number of executables with these options; none for a processor. Also returns
@@ -134,9 +134,7 @@ Result<Sizes> SizedModel::CutOf(size_t dimension, const Sizes& sizes) const {
     return cut;
   }
   if (!listed.empty()) return SizedExecutable::CutOf(dimension, sizes);
-  Sizes single = KeyFor(form(), sizes).sizes;
-  single[dimension] = 1;
-  TUNEC_ASSIGN(const int64_t most, Joined(single));
+  TUNEC_ASSIGN(const int64_t most, Joined(dimension, KeyFor(form(), sizes).sizes));
   Sizes parts;
   for (int64_t part = 1; part <= most; part *= 2) parts.push_back(part);
   return CutSize(sizes[dimension], parts);
@@ -144,16 +142,26 @@ Result<Sizes> SizedModel::CutOf(size_t dimension, const Sizes& sizes) const {
 
 // Does not lock mutex_ while the source makes a graph. The source may wait for a thread that waits
 // for mutex_, for example in Report with Python's lock.
-Result<int64_t> SizedModel::Joined(const Sizes& single) const {
+Result<int64_t> SizedModel::Joined(size_t dimension, Sizes sizes) const {
+  sizes[dimension] = 1;
+  const std::pair key(dimension, std::move(sizes));
   {
     const std::lock_guard lock(mutex_);
-    if (const auto known = joined_.find(single); known != joined_.end()) return known->second;
+    if (const auto known = joined_.find(key); known != joined_.end()) return known->second;
   }
-  TUNEC_ASSIGN(const std::optional<Graph> graph, source_.GraphIfAny(single));
+  TUNEC_ASSIGN(const std::optional<Graph> graph, source_.GraphIfAny(key.second));
   const auto machine = FusionMachineOf(options_.compile.target);
-  const int64_t joined = graph ? WorthJoining(*graph, machine) : 1;
+  const int64_t joined = graph ? WorthJoining(*graph, SharedInputs(*graph, dimension), machine) : 1;
   const std::lock_guard lock(mutex_);
-  return joined_.try_emplace(single, joined).first->second;
+  return joined_.try_emplace(key, joined).first->second;
+}
+
+std::vector<ValueId> SizedModel::SharedInputs(const Graph& graph, size_t dimension) const {
+  std::vector<ValueId> shared = graph.inputs();
+  for (const SizedAxis& axis : form().open)
+    if (static_cast<size_t>(axis.dimension) == dimension)
+      std::erase(shared, graph.inputs()[static_cast<size_t>(axis.input)]);
+  return shared;
 }
 
 Result<SizedModel::VariantPtr> SizedModel::Compile(const SizedKey& key) const {

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/compiler.h"
@@ -24,7 +25,7 @@ namespace tunec {
 struct SizedOptions {
   /// Sizes of each dimension for which code is requested; empty: none. Runs may have other sizes.
   std::vector<ListedSizes> listed;
-  /// The maximum number of retained executables; none: 24, or 96 on a device.
+  /// The maximum number of retained executables; none: 48, or 96 on a device.
   std::optional<size_t> most_variants = {};
   CompileOptions compile;
 };
@@ -50,9 +51,11 @@ class SizedModel : public SizedExecutable {
   Status Learn();
   Status CompileListed();
   Result<VariantPtr> Compile(const SizedKey& key) const;
-  /// Returns the number of runs of the sizes `single` that are worth joining to one run, or 1 if
-  /// there is no graph. Each of these runs has one element along the split dimension.
-  Result<int64_t> Joined(const Sizes& single) const;
+  /// Returns the number of runs that are worth joining to one run along a dimension, or 1 if there
+  /// is no graph. Each of these runs has one element along the dimension, and these other sizes.
+  Result<int64_t> Joined(size_t dimension, Sizes sizes) const;
+  /// Returns the inputs that do not vary along a dimension.
+  std::vector<ValueId> SharedInputs(const Graph& graph, size_t dimension) const;
 
   SizedSource source_;
   SizedOptions options_;
@@ -62,7 +65,7 @@ class SizedModel : public SizedExecutable {
 
   mutable std::mutex mutex_;  // guards the members below
   mutable std::map<SizedKey, std::string> rejected_;
-  mutable std::map<Sizes, int64_t> joined_;
+  mutable std::map<std::pair<size_t, Sizes>, int64_t> joined_;
   mutable uint64_t compiled_ = 0;  // number of compiled executables, including evicted ones
 };
 

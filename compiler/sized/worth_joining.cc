@@ -19,6 +19,10 @@ constexpr double kMakesUp = 1.5;
 // runs of bert_base are joined, and 8 x 21 took 1.38 of its exact time. With 2, lengths up to 23
 // are joined in pairs, and the lengths still need no more executables than are cached.
 constexpr double kCacheOverMemory = 2;
+// The same for weights that are inputs. Each run packs them, which took 4.5 ms for the 28 MB of a
+// layer of bert_base (AMD EPYC, Zen 3, one thread): 0.6 of the memory's assumed bandwidth. Joined
+// runs make up for it by a ratio of 4, since 8 x 32 took 1.8 of its exact time without joining.
+constexpr double kPackingOverMemory = 0.6 / 4 * kMakesUp;
 
 double MultiplyAdds(const Graph& graph, const Node& node) {
   if (PatternOf(node.op) != OpPattern::kContraction) return 0;
@@ -41,31 +45,39 @@ double MultiplyAdds(const Graph& graph, const Node& node) {
   }
 }
 
-/// Returns the bytes of constants that are read completely. A table from which only a gather takes
-/// rows does not count.
-double WeightBytes(const Graph& graph) {
+/// Returns the values that some node reads completely. A gather takes only rows of its table.
+std::set<ValueId> ReadCompletely(const Graph& graph) {
   std::set<ValueId> read;
   for (const Node& node : graph.nodes()) {
     const bool is_gather = node.op == Op::kGather;
     for (size_t i = is_gather ? 1 : 0; i < node.inputs.size(); ++i) read.insert(node.inputs[i]);
   }
-  double bytes = 0;
-  for (const Node& node : graph.nodes()) {
-    if (node.op == Op::kConstant && read.contains(node.outputs[0]))
-      bytes += static_cast<double>(node.constant.bytes());
-  }
-  return bytes;
+  return read;
+}
+
+/// Returns the seconds that a run takes to read constants and shared inputs.
+double SecondsOfWeights(const Graph& graph, std::span<const ValueId> shared,
+                        const FusionMachine& machine) {
+  const std::set<ValueId> read = ReadCompletely(graph);
+  const auto bytes_of = [&](ValueId weight) {
+    return read.contains(weight) ? static_cast<double>(graph.value(weight).type.Bytes()) : 0;
+  };
+  double constants = 0, inputs = 0;
+  for (const Node& node : graph.nodes())
+    if (node.op == Op::kConstant) constants += bytes_of(node.outputs[0]);
+  for (const ValueId input : shared) inputs += bytes_of(input);
+  return (constants / kCacheOverMemory + inputs / kPackingOverMemory) / machine.bytes_per_second;
 }
 
 }  // namespace
 
-int64_t WorthJoining(const Graph& graph, const FusionMachine& machine) {
+int64_t WorthJoining(const Graph& graph, std::span<const ValueId> shared,
+                     const FusionMachine& machine) {
   double multiply_adds = 0;
   for (const Node& node : graph.nodes()) multiply_adds += MultiplyAdds(graph, node);
   const Result<GraphCounts> counts = CountGraph(graph);
   const double launches = counts ? static_cast<double>(counts->nodes) * machine.launch_seconds : 0;
-  const double weights = WeightBytes(graph) / (kCacheOverMemory * machine.bytes_per_second);
-  const double fixed = weights + launches;
+  const double fixed = SecondsOfWeights(graph, shared, machine) + launches;
   const double per_second =
       machine.operations_per_second * static_cast<double>(machine.vector_lanes) / 4;
   const double work = multiply_adds / per_second;

@@ -253,7 +253,7 @@ TUNEC_API int tunec_compile_graph(const char* text, size_t num_bytes, size_t num
  * (sums, softmax, attention) ignore the padding, so the results are those of the exact size. A run
  * of several independent elements (a batch) may be split into runs of fewer elements. A graph that
  * cannot be padded is compiled for each exact size, and the report states the reason.
- * At most 24 compiled executables are retained (96 on a GPU); they share their weights.
+ * At most 48 compiled executables are retained (96 on a GPU); they share their weights.
  *
  * A dynamic dimension is -1 in the shapes of inputs and outputs; tunec_output_shapes returns the
  * output shapes of a run. Per-step profiles are not available: tunec_num_steps returns 0 and

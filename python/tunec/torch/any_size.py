@@ -49,7 +49,7 @@ def open_sizes(module: torch.fx.GraphModule) -> OpenSizes | None:
     axes, numbers = [], set()
     for node in module.graph.find_nodes(op="placeholder"):
         meta = node.meta.get("val")
-        if isinstance(meta, torch.SymInt):
+        if isinstance(meta, (torch.SymInt, torch.SymFloat)):
             numbers |= {str(s) for s in meta.node.expr.free_symbols}
         if not isinstance(meta, torch.Tensor):
             continue

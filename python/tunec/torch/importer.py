@@ -53,9 +53,11 @@ class Importer:
         self._known: dict[Any, Any] = {}  # numbers and Sizes by expression
 
     def size(self, value: Any) -> Any:
-        """Returns the number of a SymInt, or a Size if it contains named sizes. Returns other values
-        unchanged. Raises Rejected if a symbol has no number, and for floats and booleans made of
-        sizes, since they change with the sizes."""
+        """Returns the number of a SymInt, or a Size if it contains named sizes. Returns a SizeNumber
+        for a SymFloat, and other values unchanged. Raises Rejected if a symbol is no known size, and
+        for booleans made of sizes."""
+        if isinstance(value, torch.SymFloat) and self._knows(value.node.expr):
+            return SizeNumber(self._named(value.node.expr))
         if isinstance(value, (torch.SymFloat, torch.SymBool)):
             raise Rejected(f"a number that is made of sizes and is no whole one: {value.node.expr}")
         if not isinstance(value, torch.SymInt):
@@ -67,6 +69,9 @@ class Importer:
 
     def _number_of(self, expression: Any) -> Any:
         return self.conditions.size(self._named(expression))
+
+    def _knows(self, expression: Any) -> bool:
+        return all(str(s) in self._sizes for s in expression.free_symbols)
 
     def _named(self, expression: Any) -> Any:
         """Returns an expression of torch with the numbers and names of its symbols."""
@@ -185,9 +190,7 @@ class Importer:
         leaves = pytree.tree_leaves((args, kwargs))
         if not any(isinstance(leaf, (Size, SizeNumber)) for leaf in leaves):
             return self.size(target(*args, **kwargs))
-        if isinstance(meta, (torch.SymFloat, torch.SymBool)):
-            return SizeNumber(self._named(meta.node.expr))
-        return self.size(meta)
+        return SizeNumber(self._named(meta.node.expr)) if isinstance(meta, torch.SymBool) else self.size(meta)
 
     def _operator(self, node: fx.Node, target: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         if not isinstance(target, torch._ops.OpOverload):

@@ -11,6 +11,7 @@ from torch.fx.passes.operator_support import OperatorSupportBase
 from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
 
 from .address_reads import nodes_with_unreliable_strides, reads_by_address
+from .derived_sizes import derive_sizes, pass_symbols
 from .devices import device_of, is_on
 from .errors import UnsupportedNode, first_line, source_line_of
 from .importer import unsupported
@@ -43,12 +44,17 @@ class _Supported(OperatorSupportBase):
 
     def __init__(self, module: fx.GraphModule) -> None:
         found = unsupported(module, sizes=hinted_sizes(module), beside_torch=True)
-        found += _of_fractions(module, {node.node for node in found})
+        found += _of_booleans(module, {node.node for node in found})
         found += _read_by_address(module, {node.node for node in found})
         found += _elsewhere(module, {node.node for node in found})
         self._names = {node.node for node in found}
         written = {node.name for node in module.graph.nodes if _writes_placeholder(node)}
         self.left = [node for node in found if node.node not in written]
+
+    def exclude(self, nodes: Iterable[UnsupportedNode]) -> None:
+        """Adds nodes that torch must run."""
+        self.left += nodes
+        self._names |= {node.node for node in nodes}
 
     def is_node_supported(self, submodules: Any, node: fx.Node) -> bool:
         if node.op not in ("call_function", "get_attr") or node.name in self._names:
@@ -56,17 +62,38 @@ class _Supported(OperatorSupportBase):
         return _is_of_tensors(node.meta.get("val"))
 
 
-def _of_fractions(module: fx.GraphModule, known: set[str]) -> list[UnsupportedNode]:
-    """Returns the nodes with a float or boolean made of sizes as an operand. The value of such an
-    operand would have to be known when the part is compiled."""
-    def is_fraction(node: fx.Node) -> bool:
-        return isinstance(node.meta.get("val"), (torch.SymFloat, torch.SymBool))
+def _left(node: fx.Node) -> UnsupportedNode:
+    """Returns the record of a node with a number of unknown value as an operand. The value would have
+    to be known when the part is compiled."""
+    return UnsupportedNode(node.name, str(node.target), "a number that is made of sizes and is no whole "
+                           "one", source_line_of(node))
 
-    return [UnsupportedNode(node.name, str(node.target), "a number that is made of sizes and is no "
-                            "whole one", source_line_of(node))
-            for node in module.graph.nodes
+
+def _of_booleans(module: fx.GraphModule, known: set[str]) -> list[UnsupportedNode]:
+    """Returns the nodes with a boolean made of sizes as an operand."""
+    return [_left(node) for node in module.graph.nodes
             if node.op == "call_function" and node.name not in known and
-            _is_of_tensors(node.meta.get("val")) and any(map(is_fraction, node.all_input_nodes))]
+            _is_of_tensors(node.meta.get("val")) and
+            any(isinstance(n.meta.get("val"), torch.SymBool) for n in node.all_input_nodes)]
+
+
+def _of_unknown_floats(part: Iterable[fx.Node]) -> list[UnsupportedNode]:
+    """Returns the nodes of a part with a float operand whose value does not follow from the sizes of
+    the part's inputs. Floats are made of sizes, or are arguments of the model."""
+    nodes = dict.fromkeys(part)
+    inputs = [n for node in nodes for n in node.all_input_nodes if n not in nodes]
+    sizes = [size for n in inputs for size in _sizes_of(n.meta.get("val"))]
+    known = {size.node.expr for size in sizes if isinstance(size, torch.SymInt)}
+
+    def is_unknown(node: fx.Node) -> bool:
+        meta = node.meta.get("val")
+        return isinstance(meta, torch.SymFloat) and not meta.node.expr.free_symbols <= known
+
+    return [_left(node) for node in nodes if any(map(is_unknown, node.all_input_nodes))]
+
+
+def _sizes_of(meta: Any) -> Iterable[Any]:
+    return meta.shape if isinstance(meta, torch.Tensor) else (meta,)
 
 
 def _elsewhere(module: fx.GraphModule, known: set[str]) -> list[UnsupportedNode]:
@@ -105,18 +132,24 @@ def _is_of_tensors(meta: Any) -> bool:
 
 def partition(module: fx.GraphModule) -> Partitions:
     """Fuses importable nodes into submodules. A fully importable graph gets one submodule."""
+    symbols = derive_sizes(module.graph)
     try:
         supported = _Supported(module)
     except Exception as fault:  # the importer's errors must not end a call
         reason = f"the importer failed: {first_line(fault)}"
         module.recompile()
         return Partitions(module, [], [UnsupportedNode("graph", "the graph", reason, "")])
-    proposed = [part for part in _propose(module, supported) if _is_worth(part)]
+    proposed = _propose(module, supported)
+    while unknown := [node for part in proposed for node in _of_unknown_floats(part)]:
+        supported.exclude(unknown)
+        proposed = _propose(module, supported)
+    proposed = [part for part in proposed if _is_worth(part)]
     fused = fuse_by_partitions(module, proposed)
     names = [node.target for node in fused.graph.find_nodes(op="call_module")]
     for node in fused.graph.nodes:
         if node.op == "call_function" and node.target in BY_STRIDES:
             node.target = BY_STRIDES[node.target]
+    pass_symbols(fused, names, symbols)
     fused.recompile()
     return Partitions(fused, names, supported.left)
 
