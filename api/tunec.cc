@@ -1,6 +1,8 @@
 // Definitions of the C functions that compile models.
 #include "api/include/tunec/tunec.h"
 
+#include "api/include/tunec/graph.h"
+
 #include <algorithm>
 #include <functional>
 #include <memory>
@@ -12,6 +14,7 @@
 #include <vector>
 
 #include "api/background_tuning.h"
+#include "api/built_graph.h"
 #include "api/given_weights.h"
 #include "api/options.h"
 #include "api/run/executable.h"
@@ -23,10 +26,12 @@
 #include "compiler/sized/sized_model.h"
 #include "compiler/weights/shared_packed_weights.h"
 #include "graph/edge_layouts.h"
+#include "graph/text/graph_text.h"
 #include "support/file.h"
 
 using tunec::ErrorCode;
 using tunec::Fail;
+using tunec::Graph;
 using tunec::Result;
 using tunec::Status;
 
@@ -327,6 +332,24 @@ int tunec_compile_graph(const char* text, size_t num_bytes, size_t num_weights,
         TUNEC_ASSIGN(const auto weights, tunec::GivenWeights::Make(num_weights, names, tensors));
         return [weights, copy = std::string(text, num_bytes)](const tunec::Settings& settings) {
           return tunec::LoadGraphText(copy, weights, settings);
+        };
+      });
+}
+
+int tunec_graph_compile(const tunec_graph* graph, size_t num_weights, const char* const* names,
+                        const DLTensor* const* tensors, const char* options_json,
+                        const tunec_callbacks* callbacks, tunec_executable** out) {
+  Graph filled;
+  return tunec::CompileModel(
+      graph, "graph", options_json, callbacks, out,
+      [&](const tunec::Settings& settings) { return tunec::LoadAnyGraph(filled, settings); },
+      [&]() -> Result<tunec::Reload> {
+        TUNEC_ASSIGN(const auto weights, tunec::GivenWeights::Make(num_weights, names, tensors));
+        TUNEC_ASSIGN(const Graph live, graph->Live());
+        TUNEC_ASSIGN(filled, FillWeights(live, weights));
+        return [filled](const tunec::Settings& settings) -> Result<Graph> {
+          TUNEC_ASSIGN(tunec::AnyModel model, tunec::LoadAnyGraph(filled, settings));
+          return std::move(std::get<tunec::LoadedModel>(model).graph);
         };
       });
 }

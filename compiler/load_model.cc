@@ -356,6 +356,18 @@ std::vector<OpenAxis> NamedAxesOf(const Graph& graph) {
   return axes;
 }
 
+/// Returns the names of all sizes in the types and the attributes of a graph.
+std::set<std::string> SizeNamesOf(const Graph& graph) {
+  std::set<std::string> names;
+  const auto add = [&](std::span<const SizeExpr> sizes) {
+    for (const SizeExpr& size : sizes) names.merge(size.Names());
+  };
+  for (const Value& value : graph.values()) add(value.type.dims);
+  for (const Node& node : graph.nodes())
+    for (const auto& [name, attribute] : node.attributes) add(SizesOf(attribute));
+  return names;
+}
+
 /// Completes `source` from a text that is no graph with named sizes: some operators accept none.
 Status CompleteFromNumbers(std::string_view text, const std::string& name, GraphSizes sizes,
                            SizedSource& source) {
@@ -581,6 +593,23 @@ Result<AnyModel> LoadAnyText(std::string_view text,
                      [copy = std::string(text), weights](const GraphSizes& sizes) {
                        return ParseGraph(copy, kNameInMemory, *weights, sizes);
                      });
+}
+
+Result<AnyModel> LoadAnyGraph(const Graph& graph, const ModelOptions& options) {
+  TUNEC_RETURN_IF_ERROR(CheckOptions(ModelFormat::kGraph, kNameInMemory, options));
+  TUNEC_RETURN_IF_ERROR(RequireNoRandomWeights(options));
+  const std::set<std::string> names = SizeNamesOf(graph);
+  for (const auto& [name, dim] : options.dims) {
+    if (!names.contains(name))
+      return Fail(ErrorCode::kInvalidArgument,
+                  "{}: a size is given for the dimension '{}', which the graph does not name",
+                  kNameInMemory, name);
+  }
+  TUNEC_ASSIGN(const GraphSizes given, OneOfEach(SplitDims(options).fixed.dims));
+  TUNEC_RETURN_IF_ERROR(Specialize(graph, given));
+  // The graph has named sizes for all dimensions without one size, so no text is needed.
+  return ModelOfText("", kNameInMemory, options, true,
+                     [graph](const GraphSizes& sizes) { return Specialize(graph, sizes); });
 }
 
 Result<Graph> LoadModelBytes(std::span<const std::byte> bytes, std::string_view format,

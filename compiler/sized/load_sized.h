@@ -44,4 +44,8 @@ Result<AnyModel> LoadAnyText(std::string_view text,
                              const std::shared_ptr<const WeightSource>& weights,
                              const ModelOptions& options);
 
+/// Returns the model of a graph with its weights, with dynamic dimensions like LoadAnyModel.
+/// Errors: a size below 0, or for a dimension that the graph does not have, and those of inference.
+Result<AnyModel> LoadAnyGraph(const Graph& graph, const ModelOptions& options);
+
 }  // namespace tunec

@@ -37,6 +37,19 @@ struct NamedAxis {
 Result<std::vector<NamedAxis>> NamedAxes(std::string_view text, std::string_view file_name,
                                          const WeightSource& weights, const GraphSizes& sizes);
 
+/// Parses a type such as `f32[n, 3*h + 1]`. Layouts are rejected.
+Result<ValueType> ParseValueType(std::string_view text);
+/// Parses attributes as they are between the braces of an operation: `axes=[1], keepdims=0`. A
+/// blank text has no attributes.
+Result<Attributes> ParseAttributes(std::string_view text);
+/// Parses the elements of a constant: `2` or `[1, 2]`. Requires: the type is fixed and possible
+/// (IsPossible).
+Result<Array> ParseElements(std::string_view text, const ValueType& type);
+
+/// Returns the graph with the elements that `weights` has for its weights. Errors: those of the
+/// source, with the weight's node.
+Result<Graph> FillWeights(const Graph& graph, const WeightSource& weights);
+
 /// A .graph file that is read once, from which graphs of several sizes are parsed. With a seed, the
 /// weights are random numbers (RandomWeights). Otherwise the graphs share the weights of the file
 /// of the same name with the extension .safetensors, if it exists. Copies of a GraphFile share the

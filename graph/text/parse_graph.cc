@@ -89,6 +89,9 @@ class GraphParser {
 
   /// Parses a graph, from the word `graph` to the closing brace.
   Result<Graph> Parse();
+  Result<TypedLayout> ParseType();
+  Result<Attributes> ParseAttributeList();
+  Result<Array> ParseElements(const ValueType& type);
   const std::vector<NamedAxis>& named_axes() const { return named_axes_; }
 
  private:
@@ -105,13 +108,11 @@ class GraphParser {
   Result<Number> ParseNumber();
   Result<std::vector<std::shared_ptr<const Graph>>> ParseBodies();
   Status ParseAnnotations(const std::vector<ValueId>& values);
-  Result<TypedLayout> ParseType();
   Result<Dim> ParseDim();
   bool AtSize(size_t ahead) const;
   Result<SizeExpr> WithSizes(const ParsedSize& parsed, const SourceLocation& where);
   void NoteNamedAxes(const ValueType& type);
   Result<std::vector<int64_t>> FixedShape(const ValueType& type, const SourceLocation& where) const;
-  Result<Array> ParseElements(const ValueType& type);
   Result<ValueId> ParseValue();
   Result<std::string> ParseNewName();
   void Define(const std::string& name, ValueId value, Layout layout);
@@ -367,17 +368,23 @@ Result<std::vector<ValueId>> GraphParser::ParseOperands() {
 }
 
 Result<Attributes> GraphParser::ParseAttributes() {
+  if (!lexer_.TryTake("{") || lexer_.TryTake("}")) return Attributes();
+  TUNEC_ASSIGN(Attributes attributes, ParseAttributeList());
+  TUNEC_RETURN_IF_ERROR(lexer_.Expect("}"));
+  return attributes;
+}
+
+/// Parses one or more attributes, separated by commas.
+Result<Attributes> GraphParser::ParseAttributeList() {
   Attributes attributes;
-  if (!lexer_.TryTake("{")) return attributes;
-  for (bool first = true; !lexer_.TryTake("}"); first = false) {
-    if (!first) TUNEC_RETURN_IF_ERROR(lexer_.Expect(","));
+  do {
     const SourceLocation where = lexer_.Here();
     TUNEC_ASSIGN(std::string name, lexer_.ExpectIdentifier("an attribute's name"));
     TUNEC_RETURN_IF_ERROR(lexer_.Expect("="));
     TUNEC_ASSIGN(Attribute value, ParseAttribute());
     if (!attributes.emplace(name, std::move(value)).second)
       return FailAt(where, ErrorCode::kParse, "attribute {} is given twice", name);
-  }
+  } while (lexer_.TryTake(","));
   return attributes;
 }
 
@@ -506,6 +513,42 @@ Result<Graph> ParseGraph(std::string_view text, std::string_view file_name,
   if (!lexer.IsAtEnd()) return lexer.Expected("the end of the file");
   TUNEC_RETURN_IF_ERROR(named.AllWereMet(file_name));
   return graph;
+}
+
+namespace {
+
+/// Parses a whole text with `parse`, which receives a parser at the beginning of the text.
+template <class Parse>
+auto ParsePart(std::string_view text, std::string_view what, Parse parse)
+    -> decltype(parse(std::declval<GraphParser&>())) {
+  TUNEC_ASSIGN(Lexer lexer, Lexer::Create(text, what));
+  const GraphSizes no_sizes;
+  NamedSizes named(no_sizes);
+  GraphParser parser(lexer, NoWeights(), named, 0);
+  auto parsed = parse(parser);
+  if (parsed && !lexer.IsAtEnd()) return lexer.Expected("the end of the text");
+  return parsed;
+}
+
+}  // namespace
+
+Result<ValueType> ParseValueType(std::string_view text) {
+  return ParsePart(text, "<type>", [](GraphParser& parser) -> Result<ValueType> {
+    TUNEC_ASSIGN(TypedLayout typed, parser.ParseType());
+    if (typed.layout.IsRowMajor()) return std::move(typed.type);
+    return Fail(ErrorCode::kUnsupported, "a type has a layout, expected no layout");
+  });
+}
+
+Result<Attributes> ParseAttributes(std::string_view text) {
+  if (text.find_first_not_of(" \t\n") == std::string_view::npos) return Attributes();
+  return ParsePart(text, "<attributes>",
+                   [](GraphParser& parser) { return parser.ParseAttributeList(); });
+}
+
+Result<Array> ParseElements(std::string_view text, const ValueType& type) {
+  return ParsePart(text, "<elements>",
+                   [&](GraphParser& parser) { return parser.ParseElements(type); });
 }
 
 Result<std::vector<NamedAxis>> NamedAxes(std::string_view text, std::string_view file_name,

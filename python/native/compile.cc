@@ -65,6 +65,23 @@ class Callbacks {
   std::exception_ptr raised_;
 };
 
+/// The weights of a dict as arrays for the C interface.
+struct NamedWeights {
+  explicit NamedWeights(const nb::dict& weights) {
+    names.reserve(weights.size());
+    for (const auto& [key, value] : weights) {
+      names.push_back(nb::cast<std::string>(key));
+      name_pointers.push_back(names.back().c_str());
+      tensors.push_back(&held.Hold(value, "weight '" + names.back() + "'"));
+    }
+  }
+
+  std::vector<std::string> names;
+  std::vector<const char*> name_pointers;
+  std::vector<const DLTensor*> tensors;
+  HeldTensors held;
+};
+
 template <class Compile>
 Executable Compiled(const Listeners& listeners, HeldTensors held, Compile compile) {
   Callbacks callbacks(listeners);
@@ -101,20 +118,23 @@ Executable CompileBytes(const nb::bytes& model, const std::string& format,
 
 Executable CompileGraph(const std::string& text, const nb::dict& weights,
                         const std::string& options, const Listeners& listeners) {
-  std::vector<std::string> names;
-  HeldTensors held;
-  names.reserve(weights.size());
-  std::vector<const char*> name_pointers;
-  std::vector<const DLTensor*> tensors;
-  for (const auto& [key, value] : weights) {
-    names.push_back(nb::cast<std::string>(key));
-    name_pointers.push_back(names.back().c_str());
-    tensors.push_back(&held.Hold(value, "weight '" + names.back() + "'"));
-  }
-  return Compiled(listeners, std::move(held), [&](const tunec_callbacks* callbacks, auto* out) {
-    return tunec_compile_graph(text.data(), text.size(), names.size(), name_pointers.data(),
-                               tensors.data(), options.c_str(), callbacks, out);
-  });
+  NamedWeights given(weights);
+  return Compiled(listeners, std::move(given.held),
+                  [&](const tunec_callbacks* callbacks, auto* out) {
+                    return tunec_compile_graph(text.data(), text.size(), given.names.size(),
+                                               given.name_pointers.data(), given.tensors.data(),
+                                               options.c_str(), callbacks, out);
+                  });
+}
+
+Executable CompileBuilt(const tunec_graph* graph, const nb::dict& weights,
+                        const std::string& options, const Listeners& listeners) {
+  NamedWeights given(weights);
+  return Compiled(
+      listeners, std::move(given.held), [&](const tunec_callbacks* callbacks, auto* out) {
+        return tunec_graph_compile(graph, given.names.size(), given.name_pointers.data(),
+                                   given.tensors.data(), options.c_str(), callbacks, out);
+      });
 }
 
 tunec_executable* CompileLayouts(const tunec_executable* of, const nb::dict& layouts,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
+#include <tunec/graph.h>
 #include <tunec/tunec.h>
 
 #include <memory>
@@ -26,6 +27,11 @@ Executable CompileBytes(const nanobind::bytes& model, const std::string& format,
                         const std::string& options, const Listeners& listeners);
 /// Compiles a .graph text. `weights` maps names to tensors; the executable retains the tensors.
 Executable CompileGraph(const std::string& text, const nanobind::dict& weights,
+                        const std::string& options, const Listeners& listeners);
+
+/// Compiles a built graph. `weights` maps the keys of weights to tensors; the executable retains
+/// the tensors.
+Executable CompileBuilt(const tunec_graph* graph, const nanobind::dict& weights,
                         const std::string& options, const Listeners& listeners);
 
 /// Compiles the model of `of` again for other axis orders. `layouts` maps names of inputs and

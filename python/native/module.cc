@@ -3,6 +3,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <exception>
 #include <typeinfo>
@@ -10,9 +11,11 @@
 
 #include "python/native/compile.h"
 #include "python/native/executable.h"
+#include "python/native/graph.h"
 
 namespace nb = nanobind;
 using tunec::python::Executable;
+using tunec::python::Graph;
 using tunec::python::Listeners;
 
 namespace {
@@ -100,6 +103,44 @@ void DefineCompile(nb::module_& module) {
       nb::arg("log").none());
 }
 
+void DefineGraph(nb::module_& module) {
+  nb::class_<Graph>(module, "Graph",
+                    "A graph that is built value by value. Values have numbers, in their order. An "
+                    "error of the compiler is raised as a subclass of tunec.Error.")
+      .def(nb::init<const std::string&>(), nb::arg("name"))
+      .def("add_input", &Graph::AddInput, nb::arg("name"), nb::arg("type"),
+           "Adds an input of a type such as \"f32[n, 3*h + 1]\".")
+      .def("add_weight", &Graph::AddWeight, nb::arg("name"), nb::arg("type"), nb::arg("key"),
+           "Adds a weight, whose elements `compile` receives by `key`.")
+      .def("add_constant", &Graph::AddConstant, nb::arg("name"), nb::arg("type"),
+           nb::arg("elements"), "Adds a constant. `elements`: a text such as \"[1, 2.5]\".")
+      .def("add_node", &Graph::AddNode, nb::arg("op"), nb::arg("operands"), nb::arg("attributes"),
+           nb::arg("name"),
+           nb::sig("def add_node(self, op: str, operands: list[int | None], attributes: str, "
+                   "name: str) -> int"),
+           "Adds a node. An operand is a value's number, or None if it is omitted. `attributes`: a "
+           "text such as \"axes=[1], keepdims=0\".")
+      .def("add_output", &Graph::AddOutput, nb::arg("name"), nb::arg("value"))
+      .def("type", &Graph::Type, nb::arg("value"),
+           nb::sig("def type(self, value: int) -> tuple[str, tuple[int | str, ...]]"),
+           "Returns the element type and the shape. A size is a number or the text of an "
+           "expression.")
+      .def("text", &Graph::Text, "Returns the text of the graph.")
+      .def("conditions", &Graph::Conditions,
+           "Returns the conditions on named sizes, such as \"n == 2*m\", \"3 <= h + 2\" and \"n is "
+           "1 or m\".")
+      .def(
+          "compile",
+          [](const Graph& graph, const nb::dict& weights, const std::string& options,
+             nb::object progress, nb::object log) {
+            return tunec::python::CompileBuilt(graph.get(), weights, options,
+                                               Listeners{std::move(progress), std::move(log)});
+          },
+          nb::arg("weights"), nb::arg("options"), nb::arg("progress").none(), nb::arg("log").none(),
+          "Compiles the graph. `weights`: tensors by key, which the executable retains.");
+  module.def("sizes_are_equal", &tunec::python::SizesAreEqual, nb::arg("one"), nb::arg("other"));
+}
+
 // Translates std::bad_cast to a TypeError with an explanation. nanobind would raise a RuntimeError.
 void TranslateFailedCast(const std::exception_ptr& thrown, void*) {
   try {
@@ -120,6 +161,7 @@ NB_MODULE(_native, module) {
   nb::register_exception_translator(TranslateFailedCast);
   DefineProgress(module);
   DefineExecutable(module);
+  DefineGraph(module);
   DefineCompile(module);
   module.def("load", &tunec::python::Load, nb::arg("path"), nb::arg("threads"),
              nb::arg("share_threads"), nb::arg("device").none());

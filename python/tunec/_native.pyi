@@ -66,6 +66,34 @@ class Executable:
     @property
     def _report(self) -> str: ...
 
+class Graph:
+    """A graph that is built value by value. Values have numbers, in their order. An error of the
+    compiler is raised as a subclass of tunec.Error."""
+
+    def __init__(self, name: str) -> None: ...
+    def add_input(self, name: str, type: str) -> int:
+        """Adds an input of a type such as "f32[n, 3*h + 1]"."""
+    def add_weight(self, name: str, type: str, key: str) -> int:
+        """Adds a weight, whose elements `compile` receives by `key`."""
+    def add_constant(self, name: str, type: str, elements: str) -> int:
+        """Adds a constant. `elements`: a text such as "[1, 2.5]"."""
+    def add_node(self, op: str, operands: list[int | None], attributes: str, name: str) -> int:
+        """Adds a node. An operand is a value's number, or None if it is omitted. `attributes`: a text
+        such as "axes=[1], keepdims=0"."""
+    def add_output(self, name: str, value: int) -> None: ...
+    def type(self, value: int) -> tuple[str, tuple[int | str, ...]]:
+        """Returns the element type and the shape. A size is a number or the text of an expression."""
+    def text(self) -> str:
+        """Returns the text of the graph."""
+    def conditions(self) -> list[str]:
+        """Returns the conditions on named sizes, such as "n == 2*m", "3 <= h + 2" and "n is 1 or
+        m"."""
+    def compile(self, weights: dict[str, object], options: str,
+                progress: Callable[[Progress], object] | None,
+                log: Callable[[str], object] | None) -> Executable:
+        """Compiles the graph. `weights`: tensors by key, which the executable retains."""
+
+def sizes_are_equal(one: str, other: str) -> bool: ...
 def compile_file(path: str, options: str, progress: Callable[[Progress], object] | None,
                  log: Callable[[str], object] | None) -> Executable: ...
 def compile_bytes(model: bytes, format: str, options: str, progress: Callable[[Progress], object] | None,

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that libtunec.so exports exactly the functions of tunec.h. The library and all programs
-must load libisl before libLLVM, which exports an older isl, and must not need libprotobuf.
+"""Checks that libtunec.so exports exactly the functions of tunec.h and graph.h. The library and all
+programs must load libisl before libLLVM, which exports an older isl, and must not need libprotobuf.
 
     exports_test.py LIBRARY PROGRAM...
 """
@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-HEADER = Path(__file__).resolve().parents[2] / "api/include/tunec/tunec.h"
+HEADERS = Path(__file__).resolve().parents[2] / "api/include/tunec"
 
 
 def output(*command):
@@ -18,11 +18,12 @@ def output(*command):
 
 def check_exports(library):
     exported = {line.split()[-1].split("@")[0] for line in output("nm", "-D", "--defined-only", library).splitlines()}
-    declared = set(re.findall(r"TUNEC_API [^;(]*?(tunec_\w+)\(", HEADER.read_text()))
+    text = "".join(path.read_text() for path in sorted(HEADERS.glob("*.h")))
+    declared = set(re.findall(r"TUNEC_API [^;(]*?(tunec_\w+)\(", text))
     for name in sorted(exported - declared):
-        yield f"{name} is exported, but not declared in tunec.h"
+        yield f"{name} is exported, but not declared in a header"
     for name in sorted(declared - exported):
-        yield f"{name} is declared in tunec.h, but not exported"
+        yield f"{name} is declared in a header, but not exported"
     soname = re.search(r"SONAME.*\[(.*)\]", output("readelf", "-d", library))
     if not soname or not re.fullmatch(r"libtunec\.so\.\d+", soname[1]):
         yield f"SONAME is {soname and soname[1]}, expected libtunec.so.N"
