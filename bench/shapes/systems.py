@@ -28,21 +28,21 @@ def onnxruntime_call(export, threads):
 
 
 class Compiles:
-    """The executables that tunec makes, by a replaced function of tunec.torch."""
+    """The executables that tunec makes, by a replaced method of tunec.torch."""
 
     def __init__(self):
-        from tunec.torch import sized
+        from tunec.torch import ImportedGraph
         self.exact, self.dynamic = 0, []
-        compile_model = sized.compile_model
+        compile_graph = ImportedGraph.compile
 
         def compiled(*arguments, **options):
-            executable = compile_model(*arguments, **options)
+            executable = compile_graph(*arguments, **options)
             if "compiled" in executable.report:
                 self.dynamic.append(executable)
             else:
                 self.exact += 1
             return executable
-        sized.compile_model = compiled
+        ImportedGraph.compile = compiled
 
     def reports(self):
         """Returns the report of each dynamic model."""

@@ -8,7 +8,8 @@ The compiler itself is loaded by the first call that needs it.
 """
 from typing import TYPE_CHECKING
 
-from ._compile import TensorSpec, compile, load
+from . import _library
+from ._compile import compile, load
 from ._errors import (
     Cancelled,
     CopyWarning,
@@ -22,6 +23,7 @@ from ._errors import (
     ResourceLimit,
     Unsupported,
 )
+from ._library import TensorSpec
 
 if TYPE_CHECKING:
     from ._native import Executable, Progress
@@ -36,14 +38,12 @@ __all__ = ["Cancelled", "CopyWarning", "DeviceError", "Error", "Executable", "In
 def processors() -> int:
     """Returns how many threads of this process can run at once, by CPU affinity and container
     quota."""
-    from ._compile import _native
-    return _native().processors()
+    return _library.native().processors()
 
 
 def version() -> str:
     """Returns the version of the compiler, such as "0.1.0"."""
-    from ._compile import _native
-    return _native().version()
+    return _library.native().version()
 
 
 if not TYPE_CHECKING:  # for a type checker, other names are errors
@@ -52,6 +52,5 @@ if not TYPE_CHECKING:  # for a type checker, other names are errors
             return version()
         # These are classes of the native module, which is loaded at the first access.
         if name in ("Executable", "Progress"):
-            from ._compile import _native
-            return getattr(_native(), name)
+            return getattr(_library.native(), name)
         raise AttributeError(f"module 'tunec' has no attribute {name!r}")

@@ -1,8 +1,6 @@
 """Implements `tunec.compile` and `tunec.load` by calls of the native module."""
 from __future__ import annotations
 
-import functools
-import json
 import os
 import sys
 import warnings
@@ -12,10 +10,9 @@ from typing import TYPE_CHECKING, Any, overload
 from . import _options
 from ._errors import InvalidArgument
 from ._held import held
+from ._library import native
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     import torch
 
     from ._native import Executable, Progress
@@ -25,52 +22,6 @@ if TYPE_CHECKING:
     Bytes = bytes | bytearray | memoryview
     OnProgress = Callable[[Progress], object] | None
     OnLine = Callable[[str], object] | None
-
-
-class TensorSpec:
-    """The `name`, `dtype` (in NumPy's spelling) and `shape` of an input or output."""
-
-    __slots__ = ("name", "dtype", "shape")
-
-    def __init__(self, name: str, dtype: str, shape: tuple[int, ...]) -> None:
-        self.name, self.dtype, self.shape = name, dtype, shape
-
-    def __repr__(self) -> str:
-        return f"TensorSpec({self.name!r}, {self.dtype!r}, {self.shape!r})"
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TensorSpec):
-            return NotImplemented
-        return (self.name, self.dtype, self.shape) == (other.name, other.dtype, other.shape)
-
-
-# Name under which the native module is also stored in sys.modules. The package may be removed from
-# sys.modules and imported again, but a C++ module can be loaded only once per process.
-_LOADED = "_tunec_native"
-
-
-@functools.cache
-def _native() -> ModuleType:
-    """Loads the native module, and with it the compiler, at the first use."""
-    module = sys.modules.get(_LOADED)
-    if module is None:
-        from . import _native as native
-        module = sys.modules[_LOADED] = native
-    _complete(module.Executable)
-    return module
-
-
-def _complete(executable: Any) -> None:
-    """Adds properties whose values are objects of Python classes, and the text of repr()."""
-    executable.inputs = property(lambda self: [TensorSpec(*spec) for spec in self._inputs],
-                                 doc="A TensorSpec for each input.")
-    executable.outputs = property(lambda self: [TensorSpec(*spec) for spec in self._outputs],
-                                  doc="A TensorSpec for each output.")
-    executable.report = property(lambda self: json.loads(self._report),
-                                 doc="Results of compiling as a dict; docs/reference/json.md lists the keys.")
-    executable.__repr__ = lambda self: (
-        "<tunec.Executable " + ", ".join(f"{spec.name}: {spec.dtype}{list(spec.shape)}"
-                                         for spec in self.inputs) + ">")
 
 
 def _is_graph_text(model: object) -> bool:
@@ -125,7 +76,7 @@ def compile(model: Any, inputs: object = None, *, weights: Mapping[str, object] 
     if isinstance(model, (bytes, bytearray, memoryview)):
         if weights is not None:
             raise InvalidArgument("weights are for a .graph text")
-        return _warned(_native().compile_bytes(bytes(model), "", text, progress, log))
+        return _warned(native().compile_bytes(bytes(model), "", text, progress, log))
     if _is_graph_text(model):
         return _warned(_compile_text(model, weights, text, progress, log))
     if weights is not None:
@@ -134,7 +85,7 @@ def compile(model: Any, inputs: object = None, *, weights: Mapping[str, object] 
     if path.endswith(".pt2"):
         from .torch import compile_program_file
         return compile_program_file(path, progress=progress, log=log, **options)
-    return _warned(_native().compile_file(path, text, progress, log))
+    return _warned(native().compile_file(path, text, progress, log))
 
 
 def _warned(executable: Any) -> Any:
@@ -146,12 +97,6 @@ def _warned(executable: Any) -> Any:
             warnings.warn(f"each new size compiles the model anew: {reason}. If only a few sizes "
                           "occur, give each dimension one size (dims=)", stacklevel=3)
     return executable
-
-
-def compile_quietly(model: str, *, weights: Mapping[str, object] | None = None,
-                    progress: OnProgress = None, log: OnLine = None, **options: Any) -> Executable:
-    """Compiles a .graph text like `compile`, without its warning."""
-    return _compile_text(model, weights, _options.options_json(options), progress, log)
 
 
 def load(path: Path, *, threads: int = 0, share_threads: bool = False,
@@ -166,14 +111,14 @@ def load(path: Path, *, threads: int = 0, share_threads: bool = False,
 
     The bundle's machine code is run unchecked: load bundles only from sources that you trust.
     """
-    return _native().load(os.fspath(path), threads, share_threads, device)
+    return native().load(os.fspath(path), threads, share_threads, device)
 
 
 def _compile_text(model: str, weights: Mapping[str, object] | None, text: str, progress: OnProgress,
                   log: OnLine) -> Executable:
     if weights is None:
-        return _native().compile_bytes(model.encode(), "graph", text, progress, log)
-    return _native().compile_graph(model, held(weights), text, progress, log)
+        return native().compile_bytes(model.encode(), "graph", text, progress, log)
+    return native().compile_graph(model, held(weights), text, progress, log)
 
 
 def _is_torch(model: object) -> bool:

@@ -1,9 +1,9 @@
-# Types of the native module (python/native/module.cc). _compile.py adds some properties of Executable.
+# Types of the native module (python/native/module.cc). _library.py adds some properties of Executable.
 # tests/python/test_types.py compares this file with the names and parameters of the module.
 from collections.abc import Callable
 from typing import Any
 
-from ._compile import TensorSpec
+from ._library import TensorSpec
 
 class Progress:
     """Progress of tuning."""

@@ -26,6 +26,7 @@ PAGES = ("library.md", "bundles.md")
 GIVEN = r"""
 #include <stdint.h>
 #include <stdio.h>
+#include <tunec/graph.h>
 #include <tunec/tunec.h>
 static float pixels_in[150528], pixels_out[150528];
 static int64_t sizes[4] = {1, 3, 224, 224};
@@ -39,7 +40,7 @@ C99 = ("cc", "-std=c99", "-Wall", "-Wno-unused")
 CHECK = "  return pixels_out[0] == 3.0f && pixels_out[1] == 0.0f ? 0 : 1;\n"
 C = GIVEN + "int main(void) {\n  pixels_in[0] = 3.0f; pixels_in[1] = -3.0f;\n%s\n  return 0;\n}\n"
 COMPILED = 'tunec_executable* model = NULL;\nif (tunec_compile("resnet50.onnx", NULL, &model)) return 2;\n'
-SHARED = ("%s\n" + GIVEN.replace("#include <tunec/tunec.h>", "") +
+SHARED = ("%s\n" + re.sub("#include <tunec/.*>", "", GIVEN) +
           "int main(void) {\n  pixels_in[0] = 3.0f;\n%s\n" + CHECK + "}\n")
 CPP = ("#include <tunec/tunec.hpp>\n#include <vector>\n" + GIVEN +
        "int main() {\n  std::vector<float> pixels(150528);\n%s\n  return 0;\n}\n")

@@ -130,8 +130,8 @@ class Types(unittest.TestCase):
                 self.assertEqual(not_annotated(function), [], f"{name} has no annotations of these")
 
     def test_the_stub_agrees_with_the_native_module(self):
-        from tunec._compile import _native
-        self.assertEqual(stub_signatures(PACKAGE / "_native.pyi"), native_signatures(_native()))
+        from tunec._library import native
+        self.assertEqual(stub_signatures(PACKAGE / "_native.pyi"), native_signatures(native()))
 
     def test_every_function_of_the_stub_is_annotated(self):
         for _, node in definitions(PACKAGE / "_native.pyi"):

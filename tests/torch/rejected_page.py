@@ -20,6 +20,7 @@ TAKES = {
     "... is not of ATen: export or decompose the module first": None,
     "... interpolation of ...": "interpolation of integers in the wider type, rounded as torch does",
     "... spatial axes, expected 1 to 3": "nothing: torch has no others",
+    "a graph that needs ...": None,
     "a mask as an index: how many elements it selects depends on values":
         "as `nonzero`",
     "a mask as an index: which value goes where depends on values":

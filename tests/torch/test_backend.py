@@ -10,8 +10,8 @@ import unittest
 import unittest.mock
 
 import torch
-import tunec
 from torch import nn
+from tunec.torch import ImportedGraph
 from tunec.torch.reports import explain, latest
 from tunec.torch.sized import SizedGraph
 
@@ -257,12 +257,14 @@ class Inference(unittest.TestCase):
         may_go_on = threading.Event()
         runs = []
 
-        def slowly(*arguments, **options):
+        real = ImportedGraph.compile
+
+        def slowly(graph, **options):
             may_go_on.wait(60)
-            executable = tunec.compile(*arguments, **options)
+            executable = real(graph, **options)
             return lambda *inputs, **more: runs.append(1) or executable(*inputs, **more)
 
-        with torch.no_grad(), unittest.mock.patch("tunec.torch.sized.compile_model", slowly):
+        with torch.no_grad(), unittest.mock.patch.object(ImportedGraph, "compile", slowly):
             reference = model(x)
             self.close(fast(x), reference)  # does not wait for the compilation
             self.assertEqual(runs, [])

@@ -8,7 +8,7 @@ import warnings
 import torch
 import tunec
 from torch import nn
-from tunec.torch import handler_table, sized
+from tunec.torch import ImportedGraph, handler_table
 from tunec.torch.reports import latest
 
 F = nn.functional
@@ -94,13 +94,13 @@ class LeftToTorch(AgainstEager):
             self.check(lambda x: torch.tanh(x), torch.randn(4), reason="KeyError")
 
     def test_a_part_that_the_compiler_rejects(self):
-        real = sized.compile_model
+        real = ImportedGraph.compile
 
-        def rejecting(text, **options):
-            if "tanh" in text:
+        def rejecting(graph, **options):
+            if "tanh" in graph.text:
                 raise tunec.InvalidArgument("tanh operand 0 is wrong")
-            return real(text, **options)
-        with unittest.mock.patch.object(sized, "compile_model", rejecting), warnings.catch_warnings():
+            return real(graph, **options)
+        with unittest.mock.patch.object(ImportedGraph, "compile", rejecting), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             self.check(lambda x: torch.tanh(x).t().reshape(-1), torch.randn(4, 3),
                        reason="the compiler rejected it: InvalidArgument: tanh operand 0")

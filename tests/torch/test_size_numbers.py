@@ -153,10 +153,10 @@ class NamedSizes(unittest.TestCase):
                             sizes=dict(zip(symbols, names)), example=dict(zip(names, example)))
 
     def test_expressions(self):
-        for function, expected in ((lambda x: x[:, :x.shape[1] // 2] * 2, "length / 2"),
-                                   (lambda x: x.reshape(x.shape[0] * x.shape[1]), "[batch * length]"),
+        for function, expected in ((lambda x: x[:, :x.shape[1] // 2] * 2, "length/2"),
+                                   (lambda x: x.reshape(x.shape[0] * x.shape[1]), "[batch*length]"),
                                    (lambda x: x + x.shape[1] % 7, "length mod 7"),
-                                   (lambda x: x[:, :min(x.shape[1], 99)] * 2, "min(99, length)"),
+                                   (lambda x: x[:, :min(x.shape[1], 99)] * 2, "min(0, length - 99) + 99"),
                                    (lambda x: torch.nn.functional.pad(x, (0, x.shape[1] + 3)),
                                     "length + 3")):
             self.assertIn(expected, self.imported(function).text)

@@ -8,8 +8,8 @@ import unittest.mock
 import weakref
 
 import torch
-import tunec
 from torch.nn.functional import scaled_dot_product_attention
+from tunec.torch import ImportedGraph
 
 HEADS, GROUP, LENGTH, DEPTH = 8, 4, 16384, 128  # a cache has 64 MiB
 
@@ -86,14 +86,16 @@ def compiled_parts(function, *arguments):
     of each compiled part."""
     parts = []
 
-    def compile_model(text, **options):
-        parts.append((text, tunec.compile(text, **options)))
+    real = ImportedGraph.compile
+
+    def compile_graph(graph, **options):
+        parts.append((graph.text, real(graph, **options)))
         return parts[-1][1]
 
     torch._dynamo.reset()
     # Executables of equal texts in other tests are not reused.
     unshared = unittest.mock.patch("tunec.torch.same_text._MADE", weakref.WeakValueDictionary())
-    with torch.no_grad(), unshared, unittest.mock.patch("tunec.torch.sized.compile_model", compile_model):
+    with torch.no_grad(), unshared, unittest.mock.patch.object(ImportedGraph, "compile", compile_graph):
         result = torch.compile(function, backend="tunec", options={"db": None})(*arguments)
     return result, parts
 

@@ -2,32 +2,39 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import torch
 
+from .._errors import Error
+from .._library import native
 from .element_types import element_type, is_float, torch_dtype
 from .errors import Rejected
-from .graph_text import Constant, Input, Line, Operation, Weight, nameless, write_graph
-from .infer import BOOLEAN, broadcast, infer
-from .sizes import Conditions, NeedsNumber, Size, SizeNumber, are_same, is_same, numbers_of
+from .sizes import Conditions, Size, SizeNumber, are_same, broadcast, is_same, numbers_of
 
-# Attributes that may contain named sizes.
-_SIZES = frozenset(("shape", "starts", "ends", "repeats", "depth", "start", "limit", "pads",
-                    "kernel", "causal_offset"))
 _MOST_INLINE = 64  # largest element count of a constant in the text
+_NONE: Mapping[str, Any] = {}
 
 
 class Value:
-    """A value of the graph. Python numbers in arithmetic become constants of its type."""
+    """A value of the graph. Python numbers in arithmetic become constants of its type.
 
-    def __init__(self, graph: GraphBuilder, line: Line, tensor: torch.Tensor | None = None) -> None:
-        self.graph = graph
-        self.line = line
-        self.tensor = tensor  # the value's elements as a torch tensor, if known
-        self.element = line.element
-        self.shape = tuple(line.shape)
+    id          its number in the compiler's graph
+    op          its operator, or input, weight or constant
+    operands    Values; None is an omitted operand
+    attributes  of the operator
+    definition  a text of the value without its operands
+    elements    of a constant, in row-major order
+    """
+
+    def __init__(self, graph: GraphBuilder, id: int, op: str, definition: str,
+                 operands: tuple[Any, ...] = (), attributes: Mapping[str, Any] = _NONE,
+                 elements: Sequence[float] = ()) -> None:
+        self.graph, self.id, self.op, self.definition = graph, id, op, definition
+        self.operands, self.attributes, self.elements = operands, attributes, elements
+        self.element, extents = graph.built.type(id)
+        self.shape = tuple(map(graph.conditions.parsed, extents))
 
     @property
     def rank(self) -> int:
@@ -159,11 +166,11 @@ class Value:
         return self.graph.emit("scatter", self, indices, updates, axis=axis, depth=depth,
                                reduction=reduction)
 
-    def source_of(self, op: str) -> Any:
-        """Returns the line of the first operand if `op` computed this value, else None."""
-        if isinstance(self.line, Operation) and self.line.op == op:
-            return self.line.inputs[0]
-        return None
+    def passes_on(self) -> bool:
+        """Tests if an operator returns its operand unchanged at these sizes."""
+        return (self.op in ("reshape", "expand", "slice", "identity") and
+                are_same(self.shape, self.operands[0].shape) and
+                all(step == 1 for step in self.attributes.get("steps", ())))
 
 
 def numel(shape: Iterable[int]) -> int:
@@ -173,38 +180,56 @@ def numel(shape: Iterable[int]) -> int:
     return count
 
 
-class GraphBuilder:
-    """A builder of the lines of a graph. Each line has the type of the value that it defines."""
+def _attribute_text(value: Any) -> str:
+    """Returns a value of an attribute in the form of the .graph text."""
+    if isinstance(value, str):
+        return f'"{value}"'
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(_attribute_text, value))}]"
+    if isinstance(value, bool):
+        return str(int(value))
+    return f"({value})" if isinstance(value, Size) else repr(value)
 
-    def __init__(self, conditions: Conditions | None = None) -> None:
+
+def _type_text(element: str, shape: Iterable[Any]) -> str:
+    return f"{element}[{', '.join(map(str, shape))}]"
+
+
+class GraphBuilder:
+    """A builder of a graph. The compiler infers the type of each value."""
+
+    def __init__(self, conditions: Conditions | None = None, name: str = "model") -> None:
         self.conditions = conditions or Conditions({})  # the graph is valid where they hold
-        self.lines: list[Line] = []
+        self.built = native().Graph(name)
+        self.values: list[Value] = []
         self.weights: dict[str, torch.Tensor] = {}  # tensor by key
         self.hint = ""  # preferred name of the values that are added next
         self._numbers: dict[tuple[str, str], Value] = {}
         self._weight_values: dict[object, Value] = {}
+        self._keys: dict[int, str] = {}  # keys by the ids of weights
 
-    def _add(self, line: Line, tensor: torch.Tensor | None = None) -> Value:
-        self.lines.append(line)
-        return Value(self, line, tensor)
+    def _add(self, value: Value) -> Value:
+        self.values.append(value)
+        return value
 
     def input(self, name: str, element: str, shape: Sequence[int]) -> Value:
-        return self._add(Input(element, tuple(shape), name))
+        written = _type_text(element, shape)
+        try:
+            number = self.built.add_input(name, written)
+        except Error as error:
+            raise Rejected(str(error)) from error
+        return self._add(Value(self, number, "input", f"input {written}"))
 
     def emit(self, op: str, *operands: Any, **attributes: Any) -> Value:
-        """Adds an operator and returns its result. Raises ValueError if shapes do not fit, and
-        Rejected if the operator does not accept booleans."""
-        if op not in BOOLEAN and operands and operands[0].element == "bool":
-            raise Rejected(f"{op} of booleans")
-        for name, value in attributes.items():
-            values = value if isinstance(value, (list, tuple)) else [value]
-            if name not in _SIZES and any(isinstance(number, Size) for number in values):
-                raise NeedsNumber(f"a size as {name} of {op}")
-        shapes = [None if x is None else x.shape for x in operands]
-        elements = [None if x is None else x.element for x in operands]
-        element, shape = infer(op, elements, shapes, attributes)
-        lines = tuple(None if x is None else x.line for x in operands)
-        return self._add(Operation(element, shape, self.hint, op, lines, attributes))
+        """Adds an operator and returns its result. Raises Rejected if the operator does not accept the
+        types or the attributes."""
+        written = ", ".join(f"{name}={_attribute_text(value)}" for name, value in attributes.items())
+        numbers = [None if operand is None else operand.id for operand in operands]
+        try:
+            number = self.built.add_node(op, numbers, written, self.hint)
+        except Error as error:
+            raise Rejected(str(error).removeprefix(f"node {self.hint or op}: ")) from error
+        return self._add(Value(self, number, op, f"{op} {written}", operands, attributes))
 
     def number(self, value: Any, element: str) -> Value:
         """Returns a scalar constant. Equal constants are one value. A Size or a SizeNumber becomes a
@@ -216,11 +241,14 @@ class GraphBuilder:
         value = float(value) if is_float(element) else int(value)
         key = (element, repr(value))
         if key not in self._numbers:
-            tensor = None
-            if abs(value) != float("inf") and value == value and element not in ("u64", "u32"):
-                tensor = torch.tensor(value, dtype=torch_dtype(element))
-            self._numbers[key] = self._add(Constant(element, (), "c", [value]), tensor)
+            self._numbers[key] = self._constant("c", element, (), [value])
         return self._numbers[key]
+
+    def _constant(self, name: str, element: str, shape: Sequence[int], elements: Sequence[Any]) -> Value:
+        written = _attribute_text(elements if shape else elements[0])
+        number = self.built.add_constant(name, _type_text(element, shape), written)
+        definition = f"constant {_type_text(element, shape)} = {written}"
+        return self._add(Value(self, number, "constant", definition, elements=elements))
 
     def _real(self, expression: Any) -> Value:
         """Returns the value of an expression of sizes as a scalar of f64."""
@@ -255,9 +283,8 @@ class GraphBuilder:
             raise Rejected(f"a tensor of {tensor.dtype}")
         if tensor.numel() > _MOST_INLINE:
             return self.weight(self._free_key(key), tensor.contiguous())
-        tensor = tensor.detach().cpu()
-        elements = tensor.flatten().tolist()
-        return self._add(Constant(element, tuple(tensor.shape), self.hint or key, elements), tensor)
+        elements = tensor.detach().cpu().flatten().tolist()
+        return self._constant(self.hint or key, element, tuple(tensor.shape), elements)
 
     def ints(self, values: Iterable[int]) -> Value:
         return self.constant(torch.tensor(list(values), dtype=torch.int64))
@@ -277,7 +304,10 @@ class GraphBuilder:
         if element is None:
             raise Rejected(f"the weight {key} is {tensor.dtype}")
         self.weights[key] = tensor
-        value = self._add(Weight(element, tuple(tensor.shape), hint or key, key), tensor)
+        written = _type_text(element, tensor.shape)
+        number = self.built.add_weight(hint or key, written, key)
+        value = self._add(Value(self, number, "weight", f"weight {written}"))
+        self._keys[number] = key
         self._weight_values[same] = value
         return value
 
@@ -309,11 +339,32 @@ class GraphBuilder:
         shape = broadcast(*(v.shape for v in values))
         return [v.expand(shape) for v in values]
 
-    def text(self, name: str, outputs: Iterable[tuple[str, Value]]) -> str:
-        """Returns the text of the graph. `outputs` are pairs of a name and a value."""
-        return write_graph(name, self.lines, [(n, value.line) for n, value in outputs])
+    def finish(self, outputs: Iterable[tuple[str, Value]]) -> None:
+        """Adds the outputs, pairs of a name and a value, and records the compiler's conditions."""
+        for name, value in outputs:
+            self.built.add_output(name, value.id)
+        if self.conditions.has_names:
+            for condition in self.built.conditions():
+                self.conditions.assume(condition)
 
-    def nameless(self, outputs: Iterable[tuple[str, Value]]) -> tuple[str, list[str]]:
-        """Returns a text that does not depend on names, and its weights: see graph_text.nameless.
-        `outputs` are as in `text`."""
-        return nameless(self.lines, [value.line for _, value in outputs])
+    def nameless(self, outputs: Sequence[Value]) -> tuple[str, list[str]]:
+        """Returns a text of the computation that does not depend on names, and the keys of its weights
+        in the order of the text. Values have numbers instead of names. Operations that return their
+        operand unchanged are omitted."""
+        needed = {value.id for value in outputs}
+        for value in reversed(self.values):
+            if value.id in needed:
+                needed.update(operand.id for operand in value.operands if operand is not None)
+        names: dict[int | None, str] = {None: "_"}
+        text: list[str] = []
+        for value in self.values:
+            if value.id not in needed and value.op != "input":
+                continue
+            operands = [names[operand and operand.id] for operand in value.operands]
+            if value.passes_on():
+                names[value.id] = operands[0]
+                continue
+            names[value.id] = f"v{len(text)}"
+            text.append(f"{value.definition} ({', '.join(operands)})")
+        keys = [self._keys[number] for number in names if number in self._keys]
+        return "\n".join([*text, *(names[value.id] for value in outputs)]), keys

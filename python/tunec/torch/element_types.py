@@ -8,9 +8,6 @@ _TEXT = {
     torch.bool: "bool",
 }
 _TORCH = {text: dtype for dtype, text in _TEXT.items()}
-_FLOATS = frozenset(("f32", "f64", "f16", "bf16"))
-_UNSIGNED = frozenset(("u8", "u16", "u32", "u64"))
-
 
 def element_type(dtype: torch.dtype) -> str | None:
     """Returns the text's name of a torch dtype, or None if unsupported (complex, quantised)."""
@@ -23,15 +20,11 @@ def torch_dtype(element: str) -> torch.dtype:
 
 
 def is_float(element: str) -> bool:
-    return element in _FLOATS
-
-
-def is_signed(element: str) -> bool:
-    return element not in _UNSIGNED and element != "bool"
+    return torch_dtype(element).is_floating_point
 
 
 def bits(element: str) -> int:
-    return 8 if element == "bool" else int("".join(c for c in element if c.isdigit()))
+    return 8 * torch_dtype(element).itemsize
 
 
 def is_narrow_float(element: str) -> bool:

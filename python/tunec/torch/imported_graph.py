@@ -2,12 +2,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from .._held import held
+from .._options import options_json
 from .sizes import Conditions
 
 if TYPE_CHECKING:
     import torch
+
+    from .._native import Executable, Graph
 
     Order = tuple[int, ...] | None
     Weights = dict[str, torch.Tensor] | dict[str, tuple[str, torch.Tensor]]  # see import_graph
@@ -33,7 +37,7 @@ class Fixed:
 
 @dataclass
 class ImportedGraph:
-    """A graph, and the mapping by which it runs instead of the FX graph.
+    """A graph of the compiler, and the mapping by which it runs instead of the FX graph.
 
     If a port has an order, the text has the port's dimensions in that order.
 
@@ -41,13 +45,13 @@ class ImportedGraph:
     `results`: for each output of the FX graph, the index of an output, or Fixed.
     `mutations`: from an output's name to the name of the input that it replaces after the run.
     `aliases`: from an output's name to the input that the output equals or is a view of.
-    `nameless`: the computation and the keys of its weights (see graph_text.nameless).
+    `nameless`: the computation and the keys of its weights (see GraphBuilder.nameless).
     `borrowed`: addresses of weights that other code may write.
     `conditions`: the conditions under which the graph is valid for named sizes. Shapes of ports then contain Sizes.
     `reads`: for each input, the index of an argument and its order, set at first use (sized.py).
     """
 
-    text: str
+    built: Graph
     weights: dict[str, torch.Tensor]
     inputs: list[Port]
     outputs: list[Port]
@@ -58,3 +62,12 @@ class ImportedGraph:
     borrowed: frozenset[int] = frozenset()
     conditions: Conditions = field(default_factory=lambda: Conditions({}))
     reads: list[tuple[int, Order]] | None = None
+
+    @property
+    def text(self) -> str:
+        """The text of the graph, which names the keys of the weights."""
+        return self.built.text()
+
+    def compile(self, *, progress: Any = None, log: Any = None, **options: Any) -> Executable:
+        """Compiles the graph. The arguments are those of tunec.compile."""
+        return self.built.compile(held(self.weights), options_json(options), progress, log)

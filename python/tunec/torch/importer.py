@@ -41,12 +41,13 @@ class Importer:
     sizes         a number for each symbolic size, or a name that it has in the text
     example       numbers by name, for sizes with a name
     beside_torch  True: torch can run the rejected nodes (see Call)
+    name          the graph's name
     """
 
     def __init__(self, sizes: Mapping[str, int | str], beside_torch: bool = False,
-                 example: Mapping[str, int] | None = None) -> None:
+                 example: Mapping[str, int] | None = None, name: str = "model") -> None:
         self.conditions = Conditions(example or {})
-        self.graph = GraphBuilder(self.conditions)
+        self.graph = GraphBuilder(self.conditions, name)
         self.unsupported: list[UnsupportedNode] = []
         self._sizes = sizes
         self._beside_torch = beside_torch
@@ -150,14 +151,15 @@ class Importer:
     def _phantom(self, meta: Any) -> Any:
         """Returns an input of the right type as a replacement for a value that cannot be
         computed."""
+        name = f"unsupported {len(self.graph.values)}"  # no name of an FX node has a space
         try:
             if isinstance(meta, (tuple, list)):
                 return tuple(self._phantom(m) for m in meta)
             if isinstance(meta, torch.Tensor):
-                return self.placeholder(meta, "unsupported")
+                return self.placeholder(meta, name)
             return self.size(meta)
         except Rejected:
-            return self.graph.input("unsupported", "f32", ())
+            return self.graph.input(name, "f32", ())
 
     def _attribute(self, module: fx.GraphModule, node: fx.Node) -> Any:
         target = module
@@ -350,8 +352,8 @@ def import_graph(module: fx.GraphModule, *, weights: Weights | None = None,
     the text.
     Raises UnsupportedOperator with every node that cannot be imported.
     """
-    importer = Importer(sizes or {}, example=example)
-    imported, failed = _import(module, weights or {}, importer, mutated or [], orders or {}, name)
+    importer = Importer(sizes or {}, example=example, name=name)
+    imported, failed = _import(module, weights or {}, importer, mutated or [], orders or {})
     if imported is None:
         raise UnsupportedOperator(failed)
     return imported
@@ -364,19 +366,18 @@ def unsupported(module: fx.GraphModule, *, weights: Weights | None = None,
     `beside_torch`: torch can run the rejected nodes. Nodes for which torch would raise an error,
     but the compiled code would not, are then returned too."""
     importer = Importer(sizes or {}, beside_torch=beside_torch)
-    return _import(module, weights or {}, importer, [], {}, "model")[1]
+    return _import(module, weights or {}, importer, [], {})[1]
 
 
 def _import(module: fx.GraphModule, weights: Mapping[str, Any], importer: Importer,
-            mutated: Sequence[str | None], orders: Mapping[int, tuple[int, ...]], name: str) -> Imported:
+            mutated: Sequence[str | None], orders: Mapping[int, tuple[int, ...]]) -> Imported:
     # Backends are called under a mode that makes fake tensors; the import needs real ones.
     with _disable_current_modes():
-        return _import_for_real(module, weights, importer, mutated, orders, name)
+        return _import_for_real(module, weights, importer, mutated, orders)
 
 
 def _import_for_real(module: fx.GraphModule, weights: Mapping[str, Any], importer: Importer,
-                     mutated: Sequence[str | None], orders: Mapping[int, tuple[int, ...]],
-                     name: str) -> Imported:
+                     mutated: Sequence[str | None], orders: Mapping[int, tuple[int, ...]]) -> Imported:
     arguments, inputs = arguments_of(importer, module, weights)
     output_node = module.graph.output_node()
     results = importer.run(module, arguments)
@@ -385,7 +386,7 @@ def _import_for_real(module: fx.GraphModule, weights: Mapping[str, Any], importe
     results = pytree.tree_leaves(results)
     nodes = pytree.tree_leaves(output_node.args[0])
     mutated = list(mutated) + [None] * (len(results) - len(mutated))
-    graph = ImportedGraph("", importer.graph.weights, inputs, [], [])
+    graph = ImportedGraph(importer.graph.built, importer.graph.weights, inputs, [], [])
     named: list[tuple[str, Value]] = []
     for i in [*_positions(mutated, False), *_positions(mutated, True)]:
         add_output(graph, named, importer, nodes[i], results[i], mutated[i], orders.get(i))
@@ -394,10 +395,10 @@ def _import_for_real(module: fx.GraphModule, weights: Mapping[str, Any], importe
     graph.results = [graph.results[order.index(i)] for i in range(len(order))]
     graph.conditions = importer.conditions
     try:
-        graph.text = importer.graph.text(name, named)
-        graph.nameless = importer.graph.nameless(named)
+        importer.graph.finish(named)
+        graph.nameless = importer.graph.nameless([value for _, value in named])
         graph.conditions.texts()
-    except Rejected as rejected:  # a size that the text cannot express
+    except Rejected as rejected:  # a condition that the text cannot express, or that is false
         return None, [UnsupportedNode(output_node.name, "output", str(rejected),
                                       source_line_of(output_node))]
     return graph, []

@@ -78,7 +78,7 @@ def add_output(graph: ImportedGraph, named: list[tuple[str, Value]], importer: I
         graph.mutations[name] = target
     value = value if order is None else value.transpose(order)
     # An output must be computed, even if it equals an input.
-    is_computed = value.line.operands() or getattr(value.line, "op", "") == "range"
+    is_computed = value.op not in ("input", "weight", "constant")
     named.append((name, value if is_computed else value.unary("identity")))
 
 

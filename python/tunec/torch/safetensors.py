@@ -6,12 +6,8 @@ from typing import Any
 
 import torch
 
-_TYPES = {
-    torch.float32: "F32", torch.float64: "F64", torch.float16: "F16", torch.bfloat16: "BF16",
-    torch.int8: "I8", torch.int16: "I16", torch.int32: "I32", torch.int64: "I64",
-    torch.uint8: "U8", torch.uint16: "U16", torch.uint32: "U32", torch.uint64: "U64",
-    torch.bool: "BOOL",
-}
+from .element_types import element_type
+
 _ALIGNMENT = 64  # the data begins at a multiple of this many bytes, so that tensors can be mapped
 
 
@@ -26,7 +22,7 @@ def write_safetensors(path: str | os.PathLike[str], tensors: Mapping[str, torch.
     header, offset = {}, 0
     for name, tensor in ordered:
         size = tensor.numel() * tensor.element_size()
-        header[name] = {"dtype": _TYPES[tensor.dtype], "shape": list(tensor.shape),
+        header[name] = {"dtype": str(element_type(tensor.dtype)).upper(), "shape": list(tensor.shape),
                         "data_offsets": [offset, offset + size]}
         offset += size
     text = json.dumps(header).encode()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from .._options import options_json
@@ -24,13 +24,11 @@ _LOCK = threading.Lock()
 _MADE: weakref.WeakValueDictionary[tuple[str, str], Executable] = weakref.WeakValueDictionary()
 
 
-def compile_once(graph: ImportedGraph, options: Mapping[str, Any],
-                 compile_model: Callable[..., Executable]) -> Executable:
+def compile_once(graph: ImportedGraph, options: Mapping[str, Any]) -> Executable:
     """Returns the executable of an ImportedGraph. A graph without weights gets the executable of an
-    earlier graph with the same text and options. Otherwise `compile_model(text, weights=,
-    **options)` makes a new one."""
+    earlier graph with the same text and options."""
     if graph.weights or any(options.get(name) is not None for name in _CALLED):
-        return compile_model(graph.text, weights=graph.weights, **options)
+        return graph.compile(**options)
     key = (graph.text, options_json(options))
     with _LOCK:
         found = _MADE.get(key)
@@ -38,6 +36,6 @@ def compile_once(graph: ImportedGraph, options: Mapping[str, Any],
         return found
     # The lock is released while compiling, which takes seconds. If two threads compile the same
     # text, the first result is used by both.
-    made = compile_model(graph.text, weights=graph.weights, **options)
+    made = graph.compile(**options)
     with _LOCK:
         return _MADE.setdefault(key, made)

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.utils import _pytree as pytree
 
-from .. import processors
-from .._compile import compile_quietly as compile_model
 from .._errors import InvalidArgument, ParseError, Unsupported
+from .._library import native
 from .any_size import open_sizes
 from .devices import addresses_of, device_of, device_options, on_host
 from .element_types import torch_dtype
@@ -35,7 +34,7 @@ MOST_EXECUTABLES = 24
 def with_defaults(options: Mapping[str, Any]) -> dict[str, Any]:
     """Returns options with defaults for torch graphs: torch's number of threads, at most as many as
     the container allows, and a shared thread pool, since graphs run one after another."""
-    threads = min(torch.get_num_threads(), processors())
+    threads = min(torch.get_num_threads(), native().processors())
     return {"threads": threads, "share_threads": True, **options}
 
 
@@ -179,7 +178,7 @@ class SizedGraph:
             self._check = Check([*self._any_size.conditions.texts(), *conditions])
         elif self._model is None:
             try:
-                executable = compile_once(self._any_size, self.options, compile_model)
+                executable = compile_once(self._any_size, self.options)
             except (InvalidArgument, ParseError, Unsupported):
                 # An operator needs a number, or a size is beyond the limits of the compiler.
                 self._open = None
@@ -215,7 +214,7 @@ class SizedGraph:
         graph = self._import(named)
         if not graph.outputs:
             return graph, None
-        return graph, compile_once(graph, self.options, compile_model)
+        return graph, compile_once(graph, self.options)
 
 
 def _evaluated(node: object, known: Mapping[str, int], otherwise: Any) -> Any:

@@ -6,6 +6,7 @@ Conditions of the import record it. So a text is valid at all sizes for which it
 """
 from __future__ import annotations
 
+import ast
 import operator
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,6 +15,8 @@ from typing import Any
 import sympy
 from torch.utils._sympy import functions as torch_functions
 
+from .._errors import Error
+from .._library import native
 from .errors import Rejected
 
 
@@ -35,6 +38,11 @@ class Conditions:
     def __init__(self, example: Mapping[str, int]) -> None:
         self._example = {symbol(name): number for name, number in example.items()}
         self._relations: dict[Any, None] = {}  # in their order
+        self._parsed: dict[str, Any] = {}  # sizes by the text of the compiler
+
+    @property
+    def has_names(self) -> bool:
+        return bool(self._example)
 
     def size(self, expression: sympy.Expr) -> Any:
         """Returns an expression as an int if it is a number, else as a Size."""
@@ -44,6 +52,35 @@ class Conditions:
         if not number.is_Integer:
             raise Rejected(f"a size that is not fixed: {expression}")
         return Size(int(number), expression, self)
+
+    def parsed(self, extent: int | str) -> Any:
+        """Returns an extent of the compiler, a number or the text of an expression, as an int or a
+        Size."""
+        if isinstance(extent, int):
+            return extent
+        if extent not in self._parsed:
+            self._parsed[extent] = self._evaluated(extent)
+        return self._parsed[extent]
+
+    def assume(self, condition: str) -> None:
+        """Records a condition of the compiler, such as "n == 2*m", "3 <= h + 2" or "n is 1 or m".
+        Raises Rejected if it is false at the example."""
+        size, _, other = condition.partition(" is 1 or ")
+        truth = self._evaluated(size)
+        if other:
+            truth = truth == 1 or truth == self._evaluated(other)
+        if not truth:
+            raise Rejected(f"a graph that needs {condition}")
+
+    def _evaluated(self, text: str) -> Any:
+        """Returns the value of an expression or a relation in the form of the .graph text."""
+        code = _WORD.sub(lambda word: _WORDS.get(word[0]) or f"named({_unquoted(word[0])!r})", text)
+        return eval(code, {"named": lambda name: self.size(symbol(name)),
+                           "least": lambda *sizes: self._extreme(torch_functions.Min, sizes),
+                           "greatest": lambda *sizes: self._extreme(torch_functions.Max, sizes)})
+
+    def _extreme(self, function: Any, sizes: Iterable[Any]) -> Any:
+        return self.size(function(*map(expression_of, sizes)))
 
     def holds(self, relation: Any) -> bool:
         """Returns the truth of a relation at the example. Records what is not true for all sizes."""
@@ -131,8 +168,9 @@ def _comparison(function: Callable[[Any, Any], Any]) -> Any:
             raise NeedsNumber(f"the number of the size {self}")
         if not isinstance(other, (int, Size)):
             return NotImplemented
-        difference = sympy.expand(self.expression - expression_of(other))
-        return self.conditions.holds(function(difference, sympy.Integer(0)) if difference.is_Integer
+        zero = sympy.Integer(0)
+        difference = zero if is_same(self, other) else sympy.expand(self.expression - expression_of(other))
+        return self.conditions.holds(function(difference, zero) if difference.is_Integer
                                      else function(self.expression, expression_of(other)))
     return method
 
@@ -222,7 +260,28 @@ def is_same(one: Any, other: Any) -> bool:
     """Tests if two sizes are equal at all sizes. Records no condition."""
     if isinstance(one, int) and isinstance(other, int):
         return one == other
-    return bool(sympy.expand(expression_of(one) - expression_of(other)) == 0)
+    if expression_of(one) == expression_of(other):
+        return True
+    try:
+        return native().sizes_are_equal(str(one), str(other))
+    except (Error, Rejected):  # a size that the text cannot express, or that is beyond a limit
+        return False
+
+
+def broadcast(*shapes: Sequence[Any]) -> tuple[Any, ...]:
+    """Returns the common shape by NumPy's rule. Raises ValueError if the shapes do not
+    broadcast."""
+    rank = max(map(len, shapes), default=0)
+    result: list[Any] = [1] * rank
+    for shape in shapes:
+        for axis, size in enumerate(shape, start=rank - len(shape)):
+            if is_same(size, 1) or is_same(size, result[axis]):
+                continue
+            if not is_same(result[axis], 1) and result[axis] != size:
+                raise ValueError(f"shapes {shapes} do not broadcast")
+            if not isinstance(result[axis], int) or result[axis] == 1:
+                result[axis] = size
+    return tuple(result)
 
 
 # torch's functions of two integers, by the operator that the text has for them.
@@ -267,6 +326,15 @@ def _text(expression: Any, quotient: str, remainder: str, name: Callable[[str], 
         raise Rejected(f"a size that the text cannot express: {e}")
 
     return text(expression)
+
+
+# A name, a word or a division in the .graph text, and what Python has instead.
+_WORD = re.compile(r'"(?:[^"\\]|\\.)*"|[A-Za-z_$][\w$.]*|/')
+_WORDS = {"/": "//", "mod": "%", "min": "least", "max": "greatest"}
+
+
+def _unquoted(name: str) -> str:
+    return ast.literal_eval(name) if name.startswith('"') else name
 
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z", re.ASCII)

@@ -1,8 +1,6 @@
 """Prepares the heads of an attention: common batch shapes, and groups of queries that share
 keys."""
-from ..builder import Value
-from ..graph_text import Operation
-from ..infer import broadcast
+from ..sizes import broadcast
 
 
 def batched(q, k, v):
@@ -24,10 +22,10 @@ def batched(q, k, v):
 def _before_repeat(x):
     """Undoes the repetition of heads: if x [*, H, T, D] is reshape(expand([*, H/g, 1, T, D] to [*,
     H/g, g, T, D])), returns [*, H/g, T, D]. Returns other values unchanged."""
-    if x.rank < 3 or not _is(x.line, "reshape") or not _is(x.line.inputs[0], "expand"):
+    if x.rank < 3 or x.op != "reshape" or x.operands[0].op != "expand":
         return x
-    spread = x.line.inputs[0]
-    alone = spread.inputs[0]
+    spread = x.operands[0]
+    alone = spread.operands[0]
     if len(alone.shape) != x.rank + 1 or alone.shape[-3] != 1:
         return x
     group = spread.shape[-3]
@@ -36,11 +34,7 @@ def _before_repeat(x):
         return x
     if x.shape != (*front, heads * group, keys, depth):
         return x
-    return Value(x.graph, alone).reshape((*front, heads, keys, depth))
-
-
-def _is(line, op):
-    return isinstance(line, Operation) and line.op == op
+    return alone.reshape((*front, heads, keys, depth))
 
 
 def not_repeated(q, k, v):

@@ -2,7 +2,6 @@
 from ..builder import numel
 from ..errors import Rejected
 from ..handler_table import handles
-from ..sizes import are_same
 
 
 def from_start(indices, size):
@@ -95,19 +94,17 @@ class IndexPositions:
 
 def counts_up(index):
     """Tests if an index is 0, 1, 2, ... along one axis and constant along all other axes."""
-    line = index.line
-    while getattr(line, "op", None) != "range":
-        op = getattr(line, "op", None)
-        adds_nothing = op == "add" and getattr(line.inputs[1], "elements", None) == [0]
-        if op not in ("reshape", "expand", "identity", "slice") and not adds_nothing:
+    source = index
+    while source.op != "range":
+        adds_nothing = source.op == "add" and source.operands[1].elements == [0]
+        if source.op not in ("reshape", "expand", "identity", "slice") and not adds_nothing:
             return False
-        if op == "slice" and (not are_same(line.shape, line.inputs[0].shape) or
-                              any(step != 1 for step in line.attributes["steps"])):
+        if source.op == "slice" and not source.passes_on():
             return False
-        line = line.inputs[0]
-    if line.attributes["start"] != 0 or line.attributes["delta"] != 1:
+        source = source.operands[0]
+    if source.attributes["start"] != 0 or source.attributes["delta"] != 1:
         return False
-    return [size for size in index.shape if size != 1] in ([], list(line.shape))
+    return [size for size in index.shape if size != 1] in ([], list(source.shape))
 
 
 def _axes_of(positions):

@@ -4,7 +4,6 @@ A transpose of a matrix becomes an attribute of the product. For weights with mo
 transpose stays an operator, which the compiler computes once. torch's ONNX export writes the same
 forms, so both imports lead to the same kernels.
 """
-from ..builder import Value
 from ..errors import Rejected
 from ..handler_table import handles
 
@@ -24,16 +23,10 @@ def matmul(a, b, transpose_b=False):
     return y.reshape(y.shape[:-1]) if column else y
 
 
-def _turned_back(b):
-    """Returns the matrix of which b is the transpose, or None."""
-    source = b.source_of("transpose") if b.rank == 2 else None
-    return None if source is None else Value(b.graph, source)
-
-
 def product(a, b):
     """Multiplies matrices; a transpose of b becomes an attribute of the product."""
-    before = _turned_back(b)
-    return matmul(a, b) if before is None else matmul(a, before, transpose_b=True)
+    is_turned = b.rank == 2 and b.op == "transpose"
+    return matmul(a, b.operands[0], transpose_b=True) if is_turned else matmul(a, b)
 
 
 @handles("mm.default")

@@ -2,7 +2,6 @@
 from ..builder import Value
 from ..element_types import is_float
 from ..errors import Rejected
-from ..graph_text import Constant, Operation
 from ..handler_table import handles
 from .promotion import in_result_type, widened
 
@@ -45,12 +44,11 @@ def _is_never_zero(divisor):
     """Tests for a divisor that is a nonzero number or constant, or is clamped to be positive."""
     if not isinstance(divisor, Value):
         return divisor != 0
-    line = divisor.line
-    while isinstance(line, Operation) and line.op in ("reshape", "expand", "identity"):
-        line = line.inputs[0]
-    if isinstance(line, Operation) and line.op == "max":
-        return any(isinstance(x, Constant) and min(x.elements) > 0 for x in line.inputs)
-    return isinstance(line, Constant) and 0 not in line.elements
+    while divisor.op in ("reshape", "expand", "identity"):
+        divisor = divisor.operands[0]
+    if divisor.op == "max":
+        return any(x.op == "constant" and min(x.elements) > 0 for x in divisor.operands)
+    return divisor.op == "constant" and 0 not in divisor.elements
 
 
 @handles("remainder.Tensor", "remainder.Scalar", "remainder.Scalar_Tensor")

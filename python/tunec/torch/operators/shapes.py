@@ -1,7 +1,6 @@
 """Imports operators that move elements: slices, joins, repetition, padding, mirroring."""
 from ..builder import Value, numel
 from ..errors import Rejected
-from ..graph_text import Input, Operation
 from ..handler_table import handles
 from .conversions import converted
 
@@ -206,35 +205,32 @@ def _with_part(x, part, axis, begin, end):
     """Returns x with a range of an axis replaced by `part`. If x is an input, it may be a buffer
     that is updated in place. Then a scatter is used, since joining parts would copy the buffer."""
     size = x.shape[axis]
-    if 0 < end - begin < size and _is_given(x.line):
+    if 0 < end - begin < size and _is_given(x):
         through = _written_through(x, part, axis, begin, end)
         return _with_every(x, part, axis, begin, 1) if through is None else through
     parts = [x.slice(axis, 0, begin), part, x.slice(axis, end, size)]
     return x.graph.concat([p for p in parts if p.shape[axis] > 0] or parts[:1], axis)
 
 
-def _is_given(line):
+def _is_given(x):
     """Tests for an input, a slice of one, or an input after scatters."""
-    while isinstance(line, Operation) and line.op in ("slice", "scatter"):
-        line = line.inputs[0]
-    return isinstance(line, Input)
+    while x.op in ("slice", "scatter"):
+        x = x.operands[0]
+    return x.op == "input"
 
 
 def _written_through(x, part, axis, begin, end):
     """If `part` is a scatter into the slice [:end] of x along `axis`, returns the same scatter into
     x, else None. Also returns None if the scatter's indices count along `axis`."""
-    line = part.line
-    if begin > 0 or not isinstance(line, Operation) or line.op != "scatter":
+    if begin > 0 or part.op != "scatter":
         return None
-    numbered = line.attributes["axis"]
-    cut = x.slice(axis, 0, end).line
-    data = line.inputs[0]
-    is_cut = (isinstance(data, Operation) and data.op == "slice" and data.inputs[0] is x.line and
-              data.attributes == cut.attributes)
-    if not is_cut or numbered <= axis < numbered + line.attributes["depth"]:
+    numbered = part.attributes["axis"]
+    data, indices, updates = part.operands
+    is_cut = (data.op == "slice" and data.operands[0] is x and
+              data.attributes == x.slice(axis, 0, end).attributes)
+    if not is_cut or numbered <= axis < numbered + part.attributes["depth"]:
         return None
-    indices, updates = (Value(x.graph, operand) for operand in line.inputs[1:])
-    return x.scatter(indices, updates, **line.attributes)
+    return x.scatter(indices, updates, **part.attributes)
 
 
 def _with_every(x, part, axis, begin, step):
