@@ -240,7 +240,7 @@ int tunec_graph_conditions(tunec_graph* graph, const char** text) {
     TUNEC_RETURN_IF_ERROR(tunec::RequireAll({{text, "text"}}));
     *text = nullptr;
     TUNEC_RETURN_IF_ERROR(tunec::RequireAll({{graph, "graph"}}));
-    TUNEC_ASSIGN(const Graph live, graph->Live());
+    TUNEC_ASSIGN(const Graph live, tunec::EliminateDeadNodes(graph->builder.graph(), {}));
     graph->conditions.clear();
     for (const tunec::SizeCondition& condition : ConditionsOf(live))
       graph->conditions += Print(condition) + "\n";

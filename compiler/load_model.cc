@@ -606,10 +606,11 @@ Result<AnyModel> LoadAnyGraph(const Graph& graph, const ModelOptions& options) {
                   kNameInMemory, name);
   }
   TUNEC_ASSIGN(const GraphSizes given, OneOfEach(SplitDims(options).fixed.dims));
-  TUNEC_RETURN_IF_ERROR(Specialize(graph, given));
+  if (!given.empty()) TUNEC_RETURN_IF_ERROR(Specialize(graph, given));
   // The graph has named sizes for all dimensions without one size, so no text is needed.
-  return ModelOfText("", kNameInMemory, options, true,
-                     [graph](const GraphSizes& sizes) { return Specialize(graph, sizes); });
+  return ModelOfText("", kNameInMemory, options, true, [graph](const GraphSizes& sizes) {
+    return sizes.empty() ? graph : Specialize(graph, sizes);
+  });
 }
 
 Result<Graph> LoadModelBytes(std::span<const std::byte> bytes, std::string_view format,

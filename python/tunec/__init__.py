@@ -8,7 +8,6 @@ The compiler itself is loaded by the first call that needs it.
 """
 from typing import TYPE_CHECKING
 
-from . import _library
 from ._compile import compile, load
 from ._errors import (
     Cancelled,
@@ -38,12 +37,14 @@ __all__ = ["Cancelled", "CopyWarning", "DeviceError", "Error", "Executable", "In
 def processors() -> int:
     """Returns how many threads of this process can run at once, by CPU affinity and container
     quota."""
-    return _library.native().processors()
+    from ._library import native
+    return native().processors()
 
 
 def version() -> str:
     """Returns the version of the compiler, such as "0.1.0"."""
-    return _library.native().version()
+    from ._library import native
+    return native().version()
 
 
 if not TYPE_CHECKING:  # for a type checker, other names are errors
@@ -52,5 +53,6 @@ if not TYPE_CHECKING:  # for a type checker, other names are errors
             return version()
         # These are classes of the native module, which is loaded at the first access.
         if name in ("Executable", "Progress"):
-            return getattr(_library.native(), name)
+            from ._library import native
+            return getattr(native(), name)
         raise AttributeError(f"module 'tunec' has no attribute {name!r}")

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Checks that libtunec_runtime.so is small and depends on the C and C++ libraries alone. It must
-export the functions of the compiler's library except tunec_compile*, and no others.
+export the functions of the compiler's library except tunec_compile* and those of graph.h, and no
+others.
 
     runtime_needs_test.py LIBRARY COMPILER_LIBRARY [--any-size]
 
@@ -12,7 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-HEADER = Path(__file__).resolve().parents[2] / "api/include/tunec/tunec.h"
+HEADERS = Path(__file__).resolve().parents[2] / "api/include/tunec"
 MOST_BYTES = 520_000
 NEEDED = r"lib(c|m|stdc\+\+|gcc_s)\.so\.\d+|ld-linux-x86-64\.so\.2"
 
@@ -24,6 +25,10 @@ def output(*command):
 def exports(library):
     return {line.split()[-1].split("@")[0]
             for line in output("nm", "-D", "--defined-only", library).splitlines()}
+
+
+def declared(header):
+    return set(re.findall(r"TUNEC_API [^;(]*?(tunec_\w+)\(", (HEADERS / header).read_text()))
 
 
 def check_needs(library):
@@ -44,13 +49,12 @@ def check_size(library):
 
 def check_exports(library, compiler):
     here, all_of_them = exports(library), exports(compiler)
-    for name in sorted(all_of_them - here):
+    for name in sorted(all_of_them - here - declared("graph.h")):
         if not name.startswith("tunec_compile"):
             yield f"it lacks {name}"
     for name in sorted(here - all_of_them):
         yield f"{name} is its own"
-    declared = set(re.findall(r"TUNEC_API [^;(]*?(tunec_\w+)\(", HEADER.read_text()))
-    for name in sorted(here - declared):
+    for name in sorted(here - declared("tunec.h")):
         yield f"{name} is not in tunec.h"
 
 

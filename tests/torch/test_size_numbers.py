@@ -8,11 +8,11 @@ import torch
 import torch._dynamo
 import tunec
 from torch.export import Dim, export
-from tunec.torch.errors import UnsupportedOperator
+from tunec.torch.errors import Rejected, UnsupportedOperator
 from tunec.torch.importer import import_graph
 from tunec.torch.program import importable, weights_of
 from tunec.torch.reports import latest
-from tunec.torch.sizes import Check, Conditions, NeedsNumber, symbol
+from tunec.torch.sizes import Check, Conditions, NeedsNumber, are_same, broadcast, is_same, symbol
 
 
 def setUpModule():
@@ -259,6 +259,46 @@ class SizeArithmetic(unittest.TestCase):
         self.assertTrue(check({"n": 9, "m": 8}))
         self.assertFalse(check({"n": 8, "m": 8}))
         self.assertFalse(check({"n": 4, "m": 2}))
+
+    def test_sizes_of_the_compiler(self):
+        conditions, n, m = self.sizes(n=12, m=7)
+        self.assertEqual(conditions.parsed(5), 5)
+        for text, expected in (("n", n), ("2*n + 1", 2 * n + 1), ("(n + 1)/2 + 2", (n + 5) // 2),
+                               ("n - (n mod 5)", n // 5 * 5), ("-n/3 + m", m + -n // 3)):
+            found = conditions.parsed(text)
+            self.assertIs(found, conditions.parsed(text))
+            self.assertTrue(is_same(found, expected), text)
+            self.assertTrue(found == expected)
+            self.assertEqual(found.number, expected.number)
+        self.assertEqual(conditions.parsed("min(0, n - 99) + 99").number, 12)
+        self.assertEqual(conditions.parsed("max(n, m, 30)").number, 30)
+        self.assertEqual(conditions.texts(), [])  # proofs are no conditions
+        self.assertFalse(is_same(n, m))
+        odd, size = self.sizes(**{"a b": 3})
+        self.assertTrue(is_same(odd.parsed('2*"a b"'), 2 * size))
+
+    def test_conditions_of_the_compiler(self):
+        conditions, _, _ = self.sizes(n=12, m=7)
+        for condition in ("n mod 4 == 0", "3 <= n + m", "m is 1 or 7", "1 <= n"):
+            conditions.assume(condition)
+        check = Check(conditions.texts())
+        self.assertTrue(check({"n": 8, "m": 7}))
+        for wrong in ({"n": 9, "m": 7}, {"n": 8, "m": 6}):
+            self.assertFalse(check(wrong))
+        with self.assertRaisesRegex(Rejected, "needs n == m"):
+            conditions.assume("n == m")
+        with self.assertRaisesRegex(Rejected, "needs m is 1 or n"):
+            conditions.assume("m is 1 or n")
+
+    def test_broadcast(self):
+        conditions, n, m = self.sizes(n=12, m=12)
+        self.assertEqual(broadcast((3, 1), (4,), ()), (3, 4))
+        self.assertTrue(are_same(broadcast((n, 1), (1, 5)), (n, 5)))
+        self.assertEqual(conditions.texts(), [])
+        self.assertTrue(are_same(broadcast((n,), (m,)), (m,)))
+        self.assertEqual(conditions.ties(), {"n": "m"})
+        with self.assertRaisesRegex(ValueError, "do not broadcast"):
+            broadcast((3,), (4,))
 
     def test_equal_symbols_are_tied(self):
         conditions, n, m = self.sizes(n=12, m=12)

@@ -1,4 +1,4 @@
-"""Builds a graph of the text form, operator by operator, with arithmetic on its values."""
+"""Builds a graph of the compiler, operator by operator, with arithmetic on its values."""
 from __future__ import annotations
 
 import itertools
@@ -14,7 +14,6 @@ from .errors import Rejected
 from .sizes import Conditions, Size, SizeNumber, are_same, broadcast, is_same, numbers_of
 
 _MOST_INLINE = 64  # largest element count of a constant in the text
-_NONE: Mapping[str, Any] = {}
 
 
 class Value:
@@ -29,10 +28,10 @@ class Value:
     """
 
     def __init__(self, graph: GraphBuilder, id: int, op: str, definition: str,
-                 operands: tuple[Any, ...] = (), attributes: Mapping[str, Any] = _NONE,
+                 operands: tuple[Any, ...] = (), attributes: Mapping[str, Any] | None = None,
                  elements: Sequence[float] = ()) -> None:
         self.graph, self.id, self.op, self.definition = graph, id, op, definition
-        self.operands, self.attributes, self.elements = operands, attributes, elements
+        self.operands, self.attributes, self.elements = operands, attributes or {}, elements
         self.element, extents = graph.built.type(id)
         self.shape = tuple(map(graph.conditions.parsed, extents))
 
