@@ -398,7 +398,7 @@ def _import_for_real(module: fx.GraphModule, weights: Mapping[str, Any], importe
         importer.graph.finish(named)
         graph.nameless = importer.graph.nameless([value for _, value in named])
         graph.conditions.texts()
-    except Rejected as rejected:  # a condition that the text cannot express, or that is false
+    except (Rejected, NeedsNumber) as rejected:  # a condition that has no text, or that is false
         return None, [UnsupportedNode(output_node.name, "output", str(rejected),
                                       source_line_of(output_node))]
     return graph, []
