@@ -154,6 +154,16 @@ def serve(backend, options):
             "dynamo": counters["stats"].get("unique_graphs", 0), "seconds": again}
 
 
+def best_of_turns(timers, rounds):
+    """Calls functions that return seconds alternately. Returns, for each function, the median over
+    rounds of the least of three times."""
+    times = [[] for _ in timers]
+    for _ in range(rounds):
+        for own, timer in zip(times, timers, strict=True):
+            own.append(min(timer() for _ in range(3)))
+    return [statistics.median(own) for own in times]
+
+
 def compare_exact(options):
     """Times tunec's dynamic model beside a model for the exact sizes. Returns the times in
     seconds."""
@@ -175,7 +185,7 @@ def compare_exact(options):
             exact = tunec.compile(model, tuple(arguments.values()), threads=options.threads, **own)
             calls = [dynamic, lambda **given: exact(*given.values())]
             timers = [lambda call=call, arguments=arguments: timed(call, arguments)[0] for call in calls]
-            times = systems.best_of_turns(timers, rounds=5)
+            times = best_of_turns(timers, rounds=5)
             rows.append({"sizes": requests[number], "dynamic": times[0], "exact": times[1]})
     return {"backend": "exact", "rows": rows}
 

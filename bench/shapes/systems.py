@@ -1,6 +1,5 @@
-"""The pieces that the scripts of this folder share: ONNX Runtime, a counter of tunec's executables,
-and times of alternating calls."""
-import statistics
+"""The pieces that the scripts of this folder share: ONNX Runtime, and a counter of tunec's
+executables."""
 import tempfile
 from pathlib import Path
 
@@ -51,13 +50,3 @@ class Compiles:
     def total(self):
         """Returns the number of executables."""
         return self.exact + sum(report["compiled"] for report in self.reports())
-
-
-def best_of_turns(timers, rounds):
-    """Calls functions that return seconds alternately. Returns, for each function, the median over
-    rounds of the least of three times."""
-    times = [[] for _ in timers]
-    for _ in range(rounds):
-        for own, timer in zip(times, timers, strict=True):
-            own.append(min(timer() for _ in range(3)))
-    return [statistics.median(own) for own in times]

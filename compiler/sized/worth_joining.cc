@@ -20,9 +20,10 @@ constexpr double kMakesUp = 1.5;
 // are joined in pairs, and the lengths still need no more executables than are cached.
 constexpr double kCacheOverMemory = 2;
 // The same for weights that are inputs. Each run packs them, which took 4.5 ms for the 28 MB of a
-// layer of bert_base (AMD EPYC, Zen 3, one thread): 0.6 of the memory's assumed bandwidth. Joined
-// runs make up for it by a ratio of 4, since 8 x 32 took 1.8 of its exact time without joining.
-constexpr double kPackingOverMemory = 0.6 / 4 * kMakesUp;
+// layer of bert_base (AMD EPYC, Zen 3, one thread): 0.6 of the memory's assumed bandwidth. The
+// ratio to this cost is larger, since 8 x 32 took 1.8 of its exact time without joining.
+constexpr double kPackingOverMemory = 0.6;
+constexpr double kMakesUpPacking = 4;
 
 double MultiplyAdds(const Graph& graph, const Node& node) {
   if (PatternOf(node.op) != OpPattern::kContraction) return 0;
@@ -55,34 +56,30 @@ std::set<ValueId> ReadCompletely(const Graph& graph) {
   return read;
 }
 
-/// Returns the seconds that a run takes to read constants and shared inputs.
-double SecondsOfWeights(const Graph& graph, std::span<const ValueId> shared,
-                        const FusionMachine& machine) {
-  const std::set<ValueId> read = ReadCompletely(graph);
-  const auto bytes_of = [&](ValueId weight) {
-    return read.contains(weight) ? static_cast<double>(graph.value(weight).type.Bytes()) : 0;
-  };
-  double constants = 0, inputs = 0;
-  for (const Node& node : graph.nodes())
-    if (node.op == Op::kConstant) constants += bytes_of(node.outputs[0]);
-  for (const ValueId input : shared) inputs += bytes_of(input);
-  return (constants / kCacheOverMemory + inputs / kPackingOverMemory) / machine.bytes_per_second;
-}
-
 }  // namespace
 
 int64_t WorthJoining(const Graph& graph, std::span<const ValueId> shared,
                      const FusionMachine& machine) {
-  double multiply_adds = 0;
-  for (const Node& node : graph.nodes()) multiply_adds += MultiplyAdds(graph, node);
+  const std::set<ValueId> read = ReadCompletely(graph);
+  const auto bytes_of = [&](ValueId weight) {
+    return read.contains(weight) ? static_cast<double>(graph.value(weight).type.Bytes()) : 0;
+  };
+  double multiply_adds = 0, constants = 0, inputs = 0;
+  for (const Node& node : graph.nodes()) {
+    multiply_adds += MultiplyAdds(graph, node);
+    if (node.op == Op::kConstant) constants += bytes_of(node.outputs[0]);
+  }
+  for (const ValueId input : shared) inputs += bytes_of(input);
   const Result<GraphCounts> counts = CountGraph(graph);
   const double launches = counts ? static_cast<double>(counts->nodes) * machine.launch_seconds : 0;
-  const double fixed = SecondsOfWeights(graph, shared, machine) + launches;
+  const double reading = constants / (kCacheOverMemory * machine.bytes_per_second);
+  const double packing = inputs / (kPackingOverMemory * machine.bytes_per_second);
+  const double least_work = kMakesUp * (reading + launches) + kMakesUpPacking * packing;
   const double per_second =
       machine.operations_per_second * static_cast<double>(machine.vector_lanes) / 4;
   const double work = multiply_adds / per_second;
   int64_t joined = 1;
-  while (joined < kMostJoined && static_cast<double>(joined) * work < kMakesUp * fixed) joined *= 2;
+  while (joined < kMostJoined && static_cast<double>(joined) * work < least_work) joined *= 2;
   return joined;
 }
 

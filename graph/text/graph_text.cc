@@ -152,22 +152,18 @@ std::string Print(const Graph& graph) {
 }
 
 Result<Graph> FillWeights(const Graph& graph, const WeightSource& weights) {
-  std::vector<std::pair<WeightRequest, Array>> pending;
   const auto fill = [&](const Node& node, const std::vector<ValueId>&,
                         GraphBuilder& builder) -> Result<std::vector<ValueId>> {
     if (node.op != Op::kConstant || node.weight_name.empty()) return std::vector<ValueId>();
     const std::string init = node.Has("init") ? node.String("init") : "";
-    WeightRequest request{node.weight_name, node.constant.type(), node.constant.shape(), init};
-    auto array = weights.Reserve(request);
+    auto array =
+        weights.Load({node.weight_name, node.constant.type(), node.constant.shape(), init});
     if (!array) return Fail(array.error().code, "node {}: {}", node.name, array.error().message);
-    pending.emplace_back(std::move(request), *array);
     const ValueId weight = builder.AddWeight(node.name, *std::move(array), node.weight_name, init);
     builder.RenameValue(weight, graph.value(node.outputs[0]).name);
     return std::vector{weight};
   };
-  TUNEC_ASSIGN(Graph filled, Rebuild(graph, fill));
-  for (auto& [request, array] : pending) weights.Fill(request, array);
-  return filled;
+  return Rebuild(graph, fill);
 }
 
 Result<GraphFile> GraphFile::Open(const std::filesystem::path& path,

@@ -608,34 +608,26 @@ static void test_report(void) {
   tunec_release(model);
 }
 
-static const struct {
-  const char* name;
-  void (*run)(void);
-} cases[] = {{"interface", test_interface},
-             {"errors", test_errors},
-             {"tensors", test_tensors},
-             {"profile", test_profile},
-             {"threads", test_threads},
-             {"callbacks", test_callbacks},
-             {"other_cpu", test_other_cpu},
-             {"outside", test_outside},
-             {"bytes", test_bytes},
-             {"wrong_bytes", test_wrong_bytes},
-             {"weights", test_weights},
-             {"wrong_weights", test_wrong_weights},
-             {"report", test_report},
-             {"run_options", test_run_options},
-             {"external_data", test_external_data}};
+static const struct test_case cases[] = {{"interface", test_interface},
+                                         {"errors", test_errors},
+                                         {"tensors", test_tensors},
+                                         {"profile", test_profile},
+                                         {"threads", test_threads},
+                                         {"callbacks", test_callbacks},
+                                         {"other_cpu", test_other_cpu},
+                                         {"outside", test_outside},
+                                         {"bytes", test_bytes},
+                                         {"wrong_bytes", test_wrong_bytes},
+                                         {"weights", test_weights},
+                                         {"wrong_weights", test_wrong_weights},
+                                         {"report", test_report},
+                                         {"run_options", test_run_options},
+                                         {"external_data", test_external_data}};
 
 int main(int argc, char** argv) {
   if (argc != 3) return 2;
   snprintf(tiny, sizeof tiny, "%s/tiny.graph", argv[2]);
   snprintf(product, sizeof product, "%s/matmul.graph", argv[2]);
   snprintf(gather, sizeof gather, "%s/gather.graph", argv[2]);
-  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
-    if (strcmp(cases[i].name, argv[1]) != 0) continue;
-    cases[i].run();
-    return failures == 0 ? 0 : 1;
-  }
-  return 2;
+  return run_case(cases, sizeof cases / sizeof cases[0], argv[1]);
 }

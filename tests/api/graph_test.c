@@ -340,23 +340,15 @@ static void test_wrong_compile(void) {
   tunec_graph_release(graph);
 }
 
-static const struct {
-  const char* name;
-  void (*run)(void);
-} cases[] = {{"build", test_build},
-             {"names", test_names},
-             {"conditions", test_conditions},
-             {"wrong_leaves", test_wrong_leaves},
-             {"wrong_nodes", test_wrong_nodes},
-             {"compile", test_compile},
-             {"wrong_compile", test_wrong_compile}};
+static const struct test_case cases[] = {{"build", test_build},
+                                         {"names", test_names},
+                                         {"conditions", test_conditions},
+                                         {"wrong_leaves", test_wrong_leaves},
+                                         {"wrong_nodes", test_wrong_nodes},
+                                         {"compile", test_compile},
+                                         {"wrong_compile", test_wrong_compile}};
 
 int main(int argc, char** argv) {
   if (argc < 2) return 2;
-  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
-    if (strcmp(cases[i].name, argv[1]) != 0) continue;
-    cases[i].run();
-    return failures == 0 ? 0 : 1;
-  }
-  return 2;
+  return run_case(cases, sizeof cases / sizeof cases[0], argv[1]);
 }

@@ -347,26 +347,18 @@ static void test_no_cache(void) {
   tunec_release(model);
 }
 
-static const struct {
-  const char* name;
-  void (*run)(void);
-} cases[] = {{"paths", test_paths},
-             {"options", test_options},
-             {"large_options", test_large_options},
-             {"tensors", test_tensors},
-             {"dimensions", test_dimensions},
-             {"fork", test_fork},
-             {"threads", test_threads},
-             {"cancelling", test_cancelling},
-             {"no_cache", test_no_cache}};
+static const struct test_case cases[] = {{"paths", test_paths},
+                                         {"options", test_options},
+                                         {"large_options", test_large_options},
+                                         {"tensors", test_tensors},
+                                         {"dimensions", test_dimensions},
+                                         {"fork", test_fork},
+                                         {"threads", test_threads},
+                                         {"cancelling", test_cancelling},
+                                         {"no_cache", test_no_cache}};
 
 int main(int argc, char** argv) {
   if (argc != 3) return 2;
   snprintf(product, sizeof product, "%s/matmul.graph", argv[2]);
-  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
-    if (strcmp(cases[i].name, argv[1]) != 0) continue;
-    cases[i].run();
-    return failures == 0 ? 0 : 1;
-  }
-  return 2;
+  return run_case(cases, sizeof cases / sizeof cases[0], argv[1]);
 }

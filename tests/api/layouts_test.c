@@ -158,20 +158,12 @@ static void test_weights_files(void) {
   CHECK(chdir("/") == 0 && rmdir(folder) == 0);
 }
 
-static const struct {
-  const char* name;
-  void (*run)(void);
-} cases[] = {{"stated", test_stated},
-             {"again", test_again},
-             {"refused", test_rejected},
-             {"weights_files", test_weights_files}};
+static const struct test_case cases[] = {{"stated", test_stated},
+                                         {"again", test_again},
+                                         {"refused", test_rejected},
+                                         {"weights_files", test_weights_files}};
 
 int main(int argc, char** argv) {
   if (argc < 2) return 2;
-  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
-    if (strcmp(cases[i].name, argv[1]) != 0) continue;
-    cases[i].run();
-    return failures == 0 ? 0 : 1;
-  }
-  return 2;
+  return run_case(cases, sizeof cases / sizeof cases[0], argv[1]);
 }

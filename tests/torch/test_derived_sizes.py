@@ -1,4 +1,4 @@
-"""Tests of sizes that a graph reads from tensors that it computes. Parts do not depend on them."""
+"""Tests of sizes of computed tensors. Parts do not depend on these sizes."""
 import unittest
 
 import torch

@@ -38,7 +38,8 @@
 extern "C" {
 #endif
 
-/* A graph that is built. tunec_graph_create creates it; tunec_graph_release destroys it. */
+/* A graph under construction. tunec_graph_create creates a graph, tunec_graph_release destroys one.
+ */
 typedef struct tunec_graph tunec_graph;
 
 /* The number for an optional operand that is omitted. */
@@ -96,9 +97,9 @@ TUNEC_API int tunec_sizes_are_equal(const char* one, const char* other, int* equ
 
 /* Compiles the graph, with the options (without "random_weights") and results of tunec_compile. The
  * graph must have an output. The weight with the key names[i] has its elements in tensors[i], as in
- * tunec_compile_graph. The executable may read weights in place. So the memory of the tensors must
- * stay valid and unchanged until the executable is released, and those that tunec_compile_layouts
- * made of it. The graph may be changed or released after the call. */
+ * tunec_compile_graph. The executable may read weights in place, and so may executables that
+ * tunec_compile_layouts makes of the executable. The memory of the tensors must stay valid and
+ * unchanged until all are released. The graph may be changed or released after the call. */
 TUNEC_API int tunec_graph_compile(const tunec_graph* graph, size_t num_weights,
                                   const char* const* names, const DLTensor* const* tensors,
                                   const char* options_json, const tunec_callbacks* callbacks,

@@ -11,48 +11,46 @@ from torch.fx.proxy import GraphAppendingTracer
 from torch.utils._sympy.interp import sympy_interp
 from torch.utils._sympy.reference import PythonReferenceAnalysis
 
+from .any_size import determined_symbols, symbolic_sizes
+
 
 def derive_sizes(graph: fx.Graph) -> dict[sympy.Symbol, fx.Node]:
     """Replaces the sizes that are read from computed tensors by arithmetic on the sizes of
-    placeholders. A part that makes such a tensor would otherwise depend on its own result. Returns
-    the node of each symbol. Sizes that depend on data are still read."""
+    placeholders. Otherwise, a part that makes such a tensor would depend on a result of the part.
+    Sizes that depend on data are still read. Returns the node of each symbol."""
     first = next(node for node in graph.nodes if node.op != "placeholder")
-    known: dict[Any, fx.Node] = {}  # by expression
     with graph.inserting_before(first):
-        for symbol, node in _symbols_of(graph):
-            known.setdefault(symbol, node)
-        symbols = dict(known)
+        symbols = _read_symbols(graph)
         tracer = GraphAppendingTracer(graph)
-        for node in list(graph.nodes):
-            if not _reads_computed(node):
-                continue
+        proxies = {symbol: fx.Proxy(node, tracer) for symbol, node in symbols.items()}
+        known: dict[Any, fx.Node] = dict(symbols)  # by expression
+        for node in filter(_reads_computed, list(graph.nodes)):
             expression = node.meta["val"].node.expr
-            if expression not in known and expression.free_symbols and expression.free_symbols <= set(symbols):
+            if expression not in known:
+                if not expression.free_symbols or not expression.free_symbols <= symbols.keys():
+                    continue
                 before = first.prev
-                proxies = {symbol: fx.Proxy(base, tracer) for symbol, base in symbols.items()}
                 known[expression] = sympy_interp(PythonReferenceAnalysis, proxies, expression).node
                 _set_values(before, first)
-            if expression in known:
-                node.replace_all_uses_with(known[expression])
-                graph.erase_node(node)
+            node.replace_all_uses_with(known[expression])
+            graph.erase_node(node)
     return symbols
 
 
-def _symbols_of(graph: fx.Graph) -> Iterator[tuple[sympy.Symbol, fx.Node]]:
-    """Yields the symbols that are a placeholder or one of its sizes, with a node for each.
-    AOTAutograd passes None for a placeholder that the graph does not use."""
+def _read_symbols(graph: fx.Graph) -> dict[sympy.Symbol, fx.Node]:
+    """Returns a node for each symbol that is a placeholder or one of its sizes. AOTAutograd passes
+    None for a placeholder that the graph does not use."""
     placeholders = graph.find_nodes(op="placeholder")
-    for node in placeholders:
-        meta = node.meta.get("val")
-        if node.users and isinstance(meta, torch.SymInt) and meta.node.expr.is_symbol:
-            yield meta.node.expr, node
-    for node in placeholders:
-        meta = node.meta.get("val")
-        for dimension, size in enumerate(meta.shape if isinstance(meta, torch.Tensor) else ()):
-            if isinstance(size, torch.SymInt) and size.node.expr.is_symbol:
-                read = graph.call_function(torch.ops.aten.sym_size.int, (node, dimension))
-                read.meta["val"] = size
-                yield size.node.expr, read
+    sizes = [(size, placeholders[i], dimension) for size, i, dimension in symbolic_sizes(placeholders)
+             if size.node.expr.is_symbol]
+    nodes = {size.node.expr: node for size, node, dimension in sizes
+             if dimension is None and node.users}
+    for size, node, dimension in sizes:
+        if dimension is not None and size.node.expr not in nodes:
+            read = graph.call_function(torch.ops.aten.sym_size.int, (node, dimension))
+            read.meta["val"] = size
+            nodes[size.node.expr] = read
+    return nodes
 
 
 def _reads_computed(node: fx.Node) -> bool:
@@ -81,10 +79,9 @@ def pass_symbols(module: fx.GraphModule, parts: list[str], symbols: dict[sympy.S
             continue
         part = module.get_submodule(call.target)
         placeholders = part.graph.find_nodes(op="placeholder")
-        expressions = [expression for node in placeholders for expression in _expressions_of(node)]
-        determined = {expression for expression in expressions if expression.is_symbol}
-        contained = dict.fromkeys(s for e in expressions for s in sorted(e.free_symbols, key=str))
-        missing = [s for s in contained if s in symbols and s not in determined]
+        contained = dict.fromkeys(symbol for node in placeholders for symbol in _contained(node))
+        determined = determined_symbols(placeholders)
+        missing = [symbol for symbol in contained if symbol in symbols and symbol not in determined]
         for symbol in missing:
             with part.graph.inserting_after(part.graph.find_nodes(op="placeholder")[-1]):
                 placeholder = part.graph.placeholder(str(symbol))
@@ -97,8 +94,9 @@ def pass_symbols(module: fx.GraphModule, parts: list[str], symbols: dict[sympy.S
             module.graph.erase_node(node)
 
 
-def _expressions_of(node: fx.Node) -> Iterator[Any]:
+def _contained(node: fx.Node) -> Iterator[sympy.Symbol]:
+    """Yields the symbols in the number that a node makes, or in the sizes of a tensor."""
     meta = node.meta.get("val")
     for size in meta.shape if isinstance(meta, torch.Tensor) else (meta,):
         if isinstance(size, (torch.SymInt, torch.SymFloat)):
-            yield size.node.expr
+            yield from sorted(size.node.expr.free_symbols, key=str)

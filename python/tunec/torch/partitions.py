@@ -11,6 +11,7 @@ from torch.fx.passes.operator_support import OperatorSupportBase
 from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
 
 from .address_reads import nodes_with_unreliable_strides, reads_by_address
+from .any_size import determined_symbols
 from .derived_sizes import derive_sizes, pass_symbols
 from .devices import device_of, is_on
 from .errors import UnsupportedNode, first_line, source_line_of
@@ -81,19 +82,13 @@ def _of_unknown_floats(part: Iterable[fx.Node]) -> list[UnsupportedNode]:
     """Returns the nodes of a part with a float operand whose value does not follow from the sizes of
     the part's inputs. Floats are made of sizes, or are arguments of the model."""
     nodes = dict.fromkeys(part)
-    inputs = [n for node in nodes for n in node.all_input_nodes if n not in nodes]
-    sizes = [size for n in inputs for size in _sizes_of(n.meta.get("val"))]
-    known = {size.node.expr for size in sizes if isinstance(size, torch.SymInt)}
+    known = determined_symbols(n for node in nodes for n in node.all_input_nodes if n not in nodes)
 
     def is_unknown(node: fx.Node) -> bool:
         meta = node.meta.get("val")
         return isinstance(meta, torch.SymFloat) and not meta.node.expr.free_symbols <= known
 
     return [_left(node) for node in nodes if any(map(is_unknown, node.all_input_nodes))]
-
-
-def _sizes_of(meta: Any) -> Iterable[Any]:
-    return meta.shape if isinstance(meta, torch.Tensor) else (meta,)
 
 
 def _elsewhere(module: fx.GraphModule, known: set[str]) -> list[UnsupportedNode]:
@@ -132,10 +127,10 @@ def _is_of_tensors(meta: Any) -> bool:
 
 def partition(module: fx.GraphModule) -> Partitions:
     """Fuses importable nodes into submodules. A fully importable graph gets one submodule."""
-    symbols = derive_sizes(module.graph)
     try:
+        symbols = derive_sizes(module.graph)
         supported = _Supported(module)
-    except Exception as fault:  # the importer's errors must not end a call
+    except Exception as fault:  # such errors must not end a call
         reason = f"the importer failed: {first_line(fault)}"
         module.recompile()
         return Partitions(module, [], [UnsupportedNode("graph", "the graph", reason, "")])

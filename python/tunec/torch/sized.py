@@ -12,7 +12,7 @@ from torch.utils import _pytree as pytree
 
 from .._errors import InvalidArgument, ParseError, Unsupported
 from .._library import native
-from .any_size import open_sizes
+from .any_size import open_sizes, symbolic_sizes
 from .devices import addresses_of, device_of, device_options, on_host
 from .element_types import torch_dtype
 from .errors import UnsupportedOperator
@@ -64,7 +64,7 @@ class SizedGraph:
         self.options = {**device_options(self._device), **(options or {})}
         self.placeholders = [node.name for node in module.graph.find_nodes(op="placeholder")]
         self._positions = {name: i for i, name in enumerate(self.placeholders)}
-        self._sizes = _symbolic_sizes(module)
+        self._sizes = symbolic_sizes(module.graph.find_nodes(op="placeholder"))
         self._open: Any = open_sizes(module)  # None: each size is compiled
         self._any_size: Any = None  # ImportedGraph for dynamic shapes
         self._check = Check([])  # conditions for the sizes of a run on the Model
@@ -274,21 +274,7 @@ def empty_output(port: Port, device: torch.device | str = "cpu") -> torch.Tensor
     return as_named(torch.empty(shape, dtype=torch_dtype(port.element), device=device), port.order)
 
 
-def _symbolic_sizes(module: torch.fx.GraphModule) -> list[tuple[torch.SymInt, int, int | None]]:
-    """Returns (size, placeholder, dimension) for each dynamic size. The dimension is None if the
-    placeholder is the size itself."""
-    found = []
-    for i, node in enumerate(module.graph.find_nodes(op="placeholder")):
-        meta = node.meta.get("val")
-        sizes: dict[int | None, Any] = {None: meta} if isinstance(meta, torch.SymInt) else {}
-        if isinstance(meta, torch.Tensor):
-            sizes = dict(enumerate(meta.shape))
-        found += [(size, i, dimension) for dimension, size in sizes.items()
-                  if isinstance(size, torch.SymInt)]
-    return found
-
-
 def hinted_sizes(module: torch.fx.GraphModule) -> dict[str, int]:
     """Returns the numbers of a graph's symbols at which the graph was traced."""
-    return solve([(size.node.expr, size.node.hint) for size, *_ in _symbolic_sizes(module)
-                  if size.node.has_hint()])
+    sizes = symbolic_sizes(module.graph.find_nodes(op="placeholder"))
+    return solve([(size.node.expr, size.node.hint) for size, *_ in sizes if size.node.has_hint()])
