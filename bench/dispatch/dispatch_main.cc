@@ -1,19 +1,19 @@
 // bench_dispatch [THREADS] [ROUNDS]: measures the cost of starting a kernel beyond its work. A
 // model of many kernels with few tasks alternates with a model of one kernel with all these tasks.
 // Both do the same work, so the difference divided by the number of kernels is about the cost of
-// each further kernel: publishing its tasks, and the barrier after it. Prints the least times of
-// all rounds, divided by the number of kernels.
+// each further kernel: publishing its tasks, and the barrier after it. Prints the least and the
+// median times of all rounds, divided by the number of kernels.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <limits>
 #include <utility>
 #include <vector>
 
 #include "bench/must.h"
 #include "runtime/executable.h"
+#include "support/statistics.h"
 
 namespace tunec::bench {
 namespace {
@@ -49,16 +49,21 @@ double SecondsOf(const Executable& executable, int64_t steps) {
 void Report(int64_t tasks, int64_t steps, int threads, int rounds) {
   const Executable many = Make(kKernels, tasks, threads);
   const Executable one = Make(1, kKernels * tasks, threads);
-  double of_many = std::numeric_limits<double>::infinity();
-  double of_one = of_many;
+  std::vector<double> of_many;
+  std::vector<double> of_one;
   for (int round = 0; round < rounds; ++round) {
-    of_many = std::min(of_many, SecondsOf(many, steps));
-    of_one = std::min(of_one, SecondsOf(one, steps));
+    of_many.push_back(SecondsOf(many, steps));
+    of_one.push_back(SecondsOf(one, steps));
   }
-  const double each = 1e6 / kKernels;
-  fmt::print(
-      "{:>5} tasks a kernel  {:>8.3f} us a kernel  {:>8.3f} us of work  {:>7.3f} us beyond\n",
-      tasks, of_many * each, of_one * each, (of_many - of_one) * each);
+  const auto print = [](const char* name, double kernel, double work) {
+    constexpr double kEach = 1e6 / kKernels;
+    fmt::print("  {} {:>8.3f} us a kernel {:>8.3f} us of work {:>7.3f} us beyond", name,
+               kernel * kEach, work * kEach, (kernel - work) * kEach);
+  };
+  fmt::print("{:>5} tasks a kernel", tasks);
+  print("least", *std::ranges::min_element(of_many), *std::ranges::min_element(of_one));
+  print("median", Median(of_many), Median(of_one));
+  fmt::print("\n");
 }
 
 }  // namespace

@@ -52,10 +52,11 @@ TEST(LoopPipeline, TellsOfEveryStageInOrder) {
   };
   const auto compiled = Compiled(options);
   ASSERT_TRUE(compiled) << compiled.error().Format();
-  EXPECT_THAT(kernel, ElementsAre("compute_steps", "loop_steps", "check_legality", "generate_loops",
-                                  "check_tiles", "insert_barriers", "map_threads", "emit"));
+  EXPECT_THAT(kernel,
+              ElementsAre("compute_steps", "loop_steps", "check_legality", "generate_loops",
+                          "check_tiles", "insert_barriers", "map_threads", "join_tasks", "emit"));
   EXPECT_THAT(prepack, ElementsAre("loop_steps", "check_legality", "generate_loops", "check_tiles",
-                                   "insert_barriers", "map_threads", "emit"));
+                                   "insert_barriers", "map_threads", "join_tasks", "emit"));
   std::vector<std::string> names;
   for (const LoopStage& stage : LoopStages("cpu")) names.emplace_back(stage.name);
   EXPECT_EQ(names, kernel);
