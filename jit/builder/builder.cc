@@ -96,6 +96,8 @@ void Builder::SetBFloat16Rounding(BFloat16Rounding rounding) {
   impl_->bfloat16_rounding = rounding;
 }
 Builder::BFloat16Rounding Builder::bfloat16_rounding() const { return impl_->bfloat16_rounding; }
+void Builder::FlushDenormals() { impl_->flushes_denormals = true; }
+bool Builder::flushes_denormals() const { return impl_->flushes_denormals; }
 void Builder::SetPowerScaling(PowerScaling scaling) { impl_->power_scaling = scaling; }
 bool Builder::ScalesByPower(IrType type) const {
   return impl_->power_scaling.takes != nullptr && impl_->power_scaling.takes(type);

@@ -83,6 +83,10 @@ class Builder {
     IrValue (*emit)(Builder& builder, IrValue value, IrValue power) = nullptr;
   };
   void SetPowerScaling(PowerScaling scaling);
+  /// Lets exponentials of differences return 0 in place of denormal numbers.
+  void FlushDenormals();
+  bool flushes_denormals() const;
+
   /// Returns whether the machine has a power scaling for operands of this type.
   bool ScalesByPower(IrType type) const;
   /// Emits value * 2^power. Requires ScalesByPower(TypeOf(value)).

@@ -37,6 +37,7 @@ struct Builder::Impl {
   std::map<std::pair<llvm::Value*, int>, llvm::Value*> splats;  // splats of the current block
   BFloat16Rounding bfloat16_rounding = nullptr;
   PowerScaling power_scaling;
+  bool flushes_denormals = false;
   bool elsewhere = false;                // true while inserting at the end of another block
   std::vector<llvm::AllocaInst*> slots;  // slots of the current function, to be promoted
   std::map<int64_t, llvm::Value*>

@@ -12,6 +12,7 @@
 #include "jit/builder/module.h"
 #include "jit/cpu/cpu_machine.h"
 #include "jit/cpu/generate_code.h"
+#include "jit/cpu/join_tasks.h"
 #include "jit/cpu/llvm_target.h"
 #include "jit/cpu/object_check.h"
 #include "jit/cpu/serialize_threads.h"
@@ -23,7 +24,7 @@ namespace {
 
 // The version of the generated code, which is a part of artifact keys. Increase it whenever the
 // same LoopNest and Target may produce different code.
-constexpr int kCodeGeneratorVersion = 17;
+constexpr int kCodeGeneratorVersion = 18;
 
 /// Writes the nest's functions into `builder` and runs LLVM's verifier. Returns the launches of the
 /// phases.
@@ -31,10 +32,15 @@ Result<std::vector<PhaseLaunch>> Emit(const LoopNest& nest, const Target& target
                                       jit::Builder& builder, llvm::TargetMachine& machine) {
   jit::SetMachine(builder.module(), machine);
   jit::CpuMachine cpu(target);
-  // VCVTNEPS2BF16 treats denormal numbers as 0, so only nests that permit fusing use it.
-  const bool rounds = target.host.features.contains("avx512bf16") && target.host.vector_bits >= 512;
-  if (rounds && nest.contraction == Contraction::kFused)
-    builder.SetBFloat16Rounding(jit::X86RoundToBFloat16);
+  // Nests that permit fusing also permit zeros in place of denormal results of conversions and of
+  // exponentials of differences. On Intel's processors, an operation on a denormal number takes
+  // over 100 cycles, and a softmax with a mask of -100 has one for each masked element.
+  if (nest.contraction == Contraction::kFused) {
+    builder.FlushDenormals();
+    // VCVTNEPS2BF16 treats denormal numbers as 0.
+    if (target.host.features.contains("avx512bf16") && target.host.vector_bits >= 512)
+      builder.SetBFloat16Rounding(jit::X86RoundToBFloat16);
+  }
   if (target.host.features.contains("avx512f") && target.host.vector_bits >= 512)
     builder.SetPowerScaling({jit::X86ScalesByPower, jit::X86ScaleByPower});
   TUNEC_ASSIGN(std::vector<PhaseLaunch> phases, jit::EmitNest(nest, cpu, builder));
@@ -73,6 +79,8 @@ Result<KernelImage> CompileObject(const LoopNest& nest, const Target& target,
 constexpr NestStage kStages[] = {
     {"map_threads", "blocks of threads become tasks, whose threads run one after the other",
      [](const LoopNest& nest) -> Result<LoopNest> { return SerializeThreads(nest); }},
+    {"join_tasks", "the tasks of a short phase become one task",
+     [](const LoopNest& nest) -> Result<LoopNest> { return JoinShortTasks(nest); }},
 };
 
 class CpuGenerator : public CodeGenerator {

@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "jit/emit/state.h"
+#include "jit/math/math.h"
 #include "support/check.h"
 
 namespace tunec::jit {
@@ -87,7 +88,12 @@ class ExprEmitter {
     std::vector<IrValue> operands;
     for (const Expr& operand : expr.operands()) operands.push_back(Emit(operand));
     const DataType type = expr.operands().back().type();
-    return RoundToType(b_, EmitOp(b_, expr.node().op, type, operands), expr.type());
+    // The exponential of a difference is one of a softmax, whose greatest one is 1.
+    const bool flushed = expr.Is(ScalarOp::kExp) && expr.operands()[0].Is(ScalarOp::kSub) &&
+                         IsFloat(type) && b_.flushes_denormals();
+    const IrValue value =
+        flushed ? EmitFlushedExp(b_, operands[0]) : EmitOp(b_, expr.node().op, type, operands);
+    return RoundToType(b_, value, expr.type());
   }
 
   IrValue CastValue(const Expr& expr) {

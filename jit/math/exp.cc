@@ -36,9 +36,10 @@ struct ExpConstants {
   double ln2_high;  // ln 2 is in two parts; the product of this part with n is exact
   double ln2_low;
   int mantissa_bits;
-  double greatest;  // above: infinity
-  double overflow;  // slightly above `greatest`
-  double least;     // below: zero
+  double greatest;      // above: infinity
+  double overflow;      // slightly above `greatest`
+  double least;         // below: zero
+  double least_normal;  // below: denormal
   double nearly_denormal;
   int lift;          // for x < nearly_denormal, the result is computed 2^lift times greater
   int bias;          // bias of an exponent in its bits
@@ -53,6 +54,7 @@ constexpr ExpConstants kSingle{12582912.0,
                                88.72283,
                                90.0,
                                -104.0,
+                               -87.336544,
                                -86.0,
                                64,
                                127,
@@ -66,6 +68,7 @@ constexpr ExpConstants kDouble{6755399441055744.0,
                                709.782712893383973096,
                                711.0,
                                -746.0,
+                               -708.39641853226408,
                                -707.0,
                                128,
                                1023,
@@ -183,6 +186,30 @@ IrValue EmitExp(Builder& b, IrValue x) {
   const IrValue within = b.Select(b.Cmp(Compare::kFlt, high, above), high, above);
   const ExpParts parts = SplitExp(b, within, c);
   return b.ScaleByPower(parts.p, parts.n);
+}
+
+IrValue EmitFlushedExp(Builder& b, IrValue x) {
+  const ExpConstants& c = ConstantsOf(b, x);
+  IrValue result = nullptr;
+  if (b.ScalesByPower(b.TypeOf(x))) {
+    const IrValue high = b.Like(x, c.overflow);
+    const IrValue within = b.Select(b.Cmp(Compare::kFlt, high, x), high, x);  // NaN stays
+    const ExpParts parts = SplitExp(b, within, c);
+    result = b.ScaleByPower(parts.p, parts.n);
+  } else {
+    const ExpParts parts = SplitExp(b, x, c);
+    const bool single = b.TypeOf(x).element == Element::kF32;
+    const Element bits = single ? Element::kI32 : Element::kI64;
+    // The low bits of `shifted` are n.
+    IrValue exponent = b.Bitcast(parts.shifted, bits);
+    exponent = b.Shl(exponent, b.IntLike(exponent, c.mantissa_bits));
+    const IrValue scaled = b.Bitcast(b.Add(b.Bitcast(parts.p, bits), exponent),
+                                     single ? Element::kF32 : Element::kF64);
+    const IrValue beyond = b.FAdd(x, b.Like(x, kInfinity));  // infinity or NaN
+    result = b.Select(b.Cmp(Compare::kFle, x, b.Like(x, c.greatest)), scaled, beyond);
+  }
+  const IrValue is_small = b.Cmp(Compare::kFlt, x, b.Like(x, c.least_normal));
+  return b.Select(is_small, b.Like(x, 0), result);
 }
 
 // Emits 2^n*q + (2^n - 1) with q = exp(r) - 1. The code uses 2^n/2, which does not overflow.

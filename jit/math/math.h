@@ -13,6 +13,8 @@ namespace tunec::jit {
 
 // The functions of exp.cc.
 IrValue EmitExp(Builder& b, IrValue x);
+/// Returns exp(x), or 0 in place of a denormal number.
+IrValue EmitFlushedExp(Builder& b, IrValue x);
 IrValue EmitExpm1(Builder& b, IrValue x);
 /// The value exp(x) as (1 + excess) * power * lowering. None of these three factors is denormal,
 /// even if exp(x) is.

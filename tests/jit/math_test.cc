@@ -133,6 +133,44 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"acosh", std::acosh, 1, 8}, Case{"atanh", std::atanh, 1, 8}),
     [](const auto& info) { return std::string(info.param.name); });
 
+// In a nest that permits fusing, the exponential of a difference is 0 in place of a denormal
+// number. All other results are accurate.
+TEST(Exponential, OfADifferenceIsNotDenormal) {
+  for (const Target& target : Targets()) {
+    for (const DataType type : {DataType::kF32, DataType::kF64}) {
+      const bool single = type == DataType::kF32;
+      const std::vector<double> samples = Samples(type);
+      Array input(type, {static_cast<int64_t>(samples.size())});
+      for (size_t i = 0; i < samples.size(); ++i) input.SetDouble(i, samples[i]);
+      const long double least = single ? 0x1p-126L : 0x1p-1022L;
+      for (const bool separate : {false, true}) {
+        const LoopNest nest =
+            Parse(fmt::format(R"(
+nest exponentials {2} {{
+  input A: {1}[{0}]
+  input M: {1}[1]
+  output B: {1}[{0}]
+  phase main {{ vector for i in 0 .. {0} {{ s: B[i] = exp(A[i] - M[0]) }} }}
+}})",
+                              samples.size(), Name(type), separate ? "separate" : ""));
+        const auto output = RunCompiled(nest, target, {input, Array(type, {1})});
+        ASSERT_TRUE(output) << output.error().Format();
+        for (int64_t i = 0; i < input.size(); ++i) {
+          const double x = input.GetDouble(i);
+          const double y = (*output)[0].GetDouble(i);
+          const long double exact = std::exp(static_cast<long double>(x));
+          const bool is_near = std::fabs(exact / least - 1) < 1e-5L;
+          if (!separate && exact < least && !is_near) {
+            ASSERT_EQ(y, 0) << x;
+          } else if (separate || !is_near) {
+            ASSERT_LE(UlpError(y, exact, single), 2) << x;
+          }
+        }
+      }
+    }
+  }
+}
+
 /// Returns all powers of two of the type, or, if `base` is 10, the powers of ten that are exact.
 std::vector<double> Powers(double base, DataType type) {
   const bool single = type == DataType::kF32;

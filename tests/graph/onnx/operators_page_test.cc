@@ -92,6 +92,10 @@ and many others with NumPy. More are:
 | `erf` | f32 | 5.2 | the same |
 | `gelu` | f32, f64 | 5 | polynomials, a quotient and an exponential, whose roundings add up |
 
+In a softmax, weights that would be denormal are 0, unless the contract is `exact`: Intel's
+processors need over 100 cycles for an operation on a denormal number
+([0064](../decisions/0064_denormal_weights.md)). This applies to each exponential of a difference.
+
 16-bit types are computed in f32 and rounded once at the end of a kernel. A float that does not fit
 an integer type keeps low bits when it is cast ([0048](../decisions/0048_casts_keep_low_bits.md)):
 300.0 as u8 is 44. QuantizeLinear and its kind saturate.
