@@ -9,6 +9,7 @@
 
 #include "ir/array.h"
 #include "schedule/access_analysis.h"
+#include "schedule/sketches/matrix_tile.h"
 #include "schedule/steps/apply_compute_steps.h"
 #include "support/check.h"
 
@@ -441,16 +442,33 @@ bool CanRoundToBf16(const RoundingFreedom& rounding, const Target& target) {
 }
 
 double GainOf(const TilePlan& plan, const TilePlan& plain, double instruction_gain) {
-  // Costs of rounding one element, in multiply-adds of complete vectors: as part of a vector, and
-  // alone.
-  constexpr double kAmongOthers = 0.8, kAlone = 30;
+  // Costs in multiply-adds of complete vectors. The costs of three parts by matrices are fitted to
+  // the times of 205 kernels of 17 networks on a Xeon with AMX
+  // (docs/decisions/0065_gain_of_three_parts.md).
+  struct Costs {
+    double rounding = 0.8;  // to round an element for one plane, as a part of a vector
+    double alone = 30;      // to round an element alone
+    double loads = 1;       // time of the products with their loads, relative to the products alone
+    double sums = 0;        // to store and add one vector of sums, once for each K-block
+  };
+  constexpr int64_t kProductsOfThreeParts = 6;
+  const int64_t parts = plan.dot->part_product ? plan.Extent(*plan.dot->part_product) : 1;
+  const Costs costs =
+      parts == kProductsOfThreeParts ? Costs{.rounding = 2, .loads = 1.75, .sums = 64} : Costs{};
   const int64_t lanes = plan.dot->intrinsic->Extent(TileAxis::kColumn);
   double rounding = 0;
   for (const Read& read : plan.reduction.reads) {
     const OperandCopy copy = CopyOf(plan, read);
-    rounding += copy.elements * (copy.in_vectors ? kAmongOthers : kAlone);
+    rounding += copy.elements * (copy.in_vectors ? costs.rounding : costs.alone);
   }
-  return ProductsOf(plain, lanes) / (ProductsOf(plan, lanes) / instruction_gain + rounding);
+  const double products = ProductsOf(plan, lanes);
+  double sums = 0;
+  if (costs.sums > 0) {
+    const int64_t terms = std::max<int64_t>(1, plan.reduction_size * parts);
+    sums = costs.sums * products / static_cast<double>(terms) *
+           static_cast<double>(InitialBlocksOfSum(plan));
+  }
+  return ProductsOf(plain, lanes) / (products * costs.loads / instruction_gain + rounding + sums);
 }
 
 std::optional<TilePlan> MakeDotPlan(const TilePlan& plain, const NamedCompute& lowering,

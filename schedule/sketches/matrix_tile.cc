@@ -70,6 +70,11 @@ MatrixChoice DefaultTile(const TilePlan& plan) {
 
 }  // namespace
 
+int64_t InitialBlocksOfSum(const TilePlan& plan) {
+  const int64_t depth = DefaultDepth(plan);
+  return depth == 0 ? 1 : CeilDivide(StepsOf(plan), depth);
+}
+
 Sketch MatrixTileSketch(const std::string& name, const TilePlan& plan, const Target& target) {
   MatrixChoice initial = DefaultTile(plan);
   initial.block = DefaultBlock(plan, target, initial);

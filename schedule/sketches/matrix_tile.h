@@ -11,4 +11,8 @@ namespace tunec {
 /// plan.row and plan.long_reduction.
 Sketch MatrixTileSketch(const std::string& name, const TilePlan& plan, const Target& target);
 
+/// Returns the number of K-blocks of a sum in the sketch's analytic schedule. Requires: the plan
+/// has an instruction on matrices.
+int64_t InitialBlocksOfSum(const TilePlan& plan);
+
 }  // namespace tunec

@@ -30,20 +30,20 @@ using ::testing::Not;
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-// A layer that is large enough for tiles. Its sizes are not multiples of the tiles' sizes.
+// A layer that is large enough for three parts. Its sizes are not multiples of the tiles' sizes.
 constexpr std::string_view kLayer = R"(graph layer {
-  input x: f32[61, 250]
-  weight w: f32[250, 125]
-  weight b: f32[125]
+  input x: f32[31, 740]
+  weight w: f32[740, 2030]
+  weight b: f32[2030]
   m = matmul(x, w)
   a = add(m, b)
   output y = a
 })";
-constexpr int64_t kLength = 250;
+constexpr int64_t kLength = 740;
 
 constexpr std::string_view kTransposed = R"(graph transposed {
-  input x: f32[2, 62, 250]
-  weight w: f32[125, 250]
+  input x: f32[2, 31, 740]
+  weight w: f32[2030, 740]
   m = matmul(x, w) {transpose_b=1}
   output y = m
 })";
@@ -116,8 +116,8 @@ std::vector<std::string> TextsOf(const Graph& graph, const CompileOptions& optio
 
 TEST(FiniteWeights, AreSaidWhereProductsReadThem) {
   const auto texts = TextsOf(testing::GraphOf(kLayer), OptionsUnder("f32"));
-  EXPECT_THAT(texts, Each(HasSubstr("weight w1: f32[250, 125] constant finite\n")));
-  EXPECT_THAT(texts, Each(HasSubstr("weight w2: f32[125] constant\n")));
+  EXPECT_THAT(texts, Each(HasSubstr("weight w1: f32[740, 2030] constant finite\n")));
+  EXPECT_THAT(texts, Each(HasSubstr("weight w2: f32[2030] constant\n")));
   EXPECT_THAT(TextsOf(testing::GraphOf(kImage), OptionsUnder("tf32")),
               Each(HasSubstr("weight w1: f32[50, 40, 3, 3] constant finite")));
 }

@@ -147,7 +147,7 @@ TEST(MatrixSketch, IsForContractsAndTargetsThatHaveIt) {
 }
 
 // Three bf16 splits need six products, and two splits need three. Splitting is worthwhile if the
-// instruction is fast enough.
+// instruction is fast enough. Three splits also need many columns and a long reduction.
 TEST(MatrixSketch, SplitsFloat32AsTheContractWants) {
   const auto first = [](int bf16_parts, double gain, int64_t length = 256) {
     RoundingFreedom rounding = ReductionOrder::kAny;
@@ -156,11 +156,12 @@ TEST(MatrixSketch, SplitsFloat32AsTheContractWants) {
         SketchesUnder(DotProduct({256, 1024, length}), rounding, EmulatedAmx(), gain)[0];
     return Print(sketch.Fill(sketch.InitialDecisions()));
   };
-  EXPECT_THAT(first(3, 8), HasSubstr("precision acc bf16 3\n"));
-  EXPECT_THAT(first(3, 8), HasSubstr("pack B.bf16 2/16 1/32 0 1%32/2 2%16 1%2\n"));
-  EXPECT_THAT(first(3, 8), HasSubstr("pack A.bf16 1/16 2/32 0 1%16 2%32\n"));
+  EXPECT_THAT(first(3, 16, 768), HasSubstr("precision acc bf16 3\n"));
+  EXPECT_THAT(first(3, 16, 768), HasSubstr("pack B.bf16 2/16 1/32 0 1%32/2 2%16 1%2\n"));
+  EXPECT_THAT(first(3, 16, 768), HasSubstr("pack A.bf16 1/16 2/32 0 1%16 2%32\n"));
+  EXPECT_THAT(first(3, 16, 128), Not(HasSubstr("precision")));
   // With several splits, each block of the reduction is a separate partial sum.
-  EXPECT_THAT(first(3, 8, 1024), HasSubstr("reduce_split acc k 512 outer\n"));
+  EXPECT_THAT(first(3, 32, 1024), HasSubstr("reduce_split acc k 512 outer\n"));
   EXPECT_THAT(first(1, 8, 1024), Not(HasSubstr("reduce_split")));
   EXPECT_THAT(first(3, 6), Not(HasSubstr("precision")));
   EXPECT_THAT(first(2, 6), HasSubstr("precision acc bf16 2\n"));
