@@ -41,4 +41,43 @@ std::optional<MedianInterval> FindMedianInterval(std::vector<double> samples, do
   return MedianInterval{samples[rank], samples[count - 1 - rank]};
 }
 
+namespace {
+
+// Returns the largest rank sum that is exceeded, in the lower tail, with a probability of at most
+// `tail`; -1 if there is none. A rank sum is the sum of the ranks of the samples above the centre.
+// Each of the 2^count subsets of the ranks 1 to count has the same probability.
+int64_t LowerRankSum(size_t count, double tail) {
+  std::vector<double> probability(count * (count + 1) / 2 + 1, 0.0);  // by rank sum
+  probability[0] = 1;
+  size_t most = 0;
+  for (size_t rank = 1; rank <= count; ++rank) {
+    most += rank;
+    for (size_t sum = most + 1; sum-- > 0;) {
+      const double with = sum >= rank ? probability[sum - rank] : 0;
+      probability[sum] = (probability[sum] + with) / 2;
+    }
+  }
+  double below = 0;
+  for (size_t sum = 0; sum < probability.size(); ++sum) {
+    below += probability[sum];
+    if (below > tail) return static_cast<int64_t>(sum) - 1;
+  }
+  return static_cast<int64_t>(probability.size()) - 1;
+}
+
+}  // namespace
+
+std::optional<CentreInterval> FindCentreInterval(const std::vector<double>& samples,
+                                                 double confidence) {
+  const int64_t rank = LowerRankSum(samples.size(), (1 - confidence) / 2);
+  if (samples.empty() || rank < 0) return std::nullopt;
+  std::vector<double> means;  // means of each two samples, and of each sample with itself
+  for (size_t i = 0; i < samples.size(); ++i) {
+    for (size_t j = i; j < samples.size(); ++j) means.push_back((samples[i] + samples[j]) / 2);
+  }
+  std::ranges::sort(means);
+  const auto at = static_cast<size_t>(rank);
+  return CentreInterval{Median(means), means[at], means[means.size() - 1 - at]};
+}
+
 }  // namespace tunec

@@ -23,4 +23,17 @@ struct MedianInterval {
 /// needs five.
 std::optional<MedianInterval> FindMedianInterval(std::vector<double> samples, double confidence);
 
+/// The centre of a symmetric distribution, estimated from samples, and an interval of it.
+struct CentreInterval {
+  double centre = 0;
+  double low = 0;
+  double high = 0;
+};
+/// Returns the estimate of Hodges and Lehmann (1963). The interval contains the centre with a
+/// probability of at least `confidence` (Wilcoxon's signed ranks). For few samples of a normal
+/// distribution, the interval is a fifth narrower than that of FindMedianInterval. Returns none if
+/// there are too few samples: 90 % needs five.
+std::optional<CentreInterval> FindCentreInterval(const std::vector<double>& samples,
+                                                 double confidence);
+
 }  // namespace tunec

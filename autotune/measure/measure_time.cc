@@ -136,9 +136,15 @@ std::vector<double> RatiosOf(const std::vector<double>& times, const std::vector
   return ratios;
 }
 
-std::optional<MedianInterval> RatioInterval(const std::vector<double>& times,
+std::optional<CentreInterval> RatioInterval(const std::vector<double>& times,
                                             const std::vector<double>& others) {
-  return FindMedianInterval(RatiosOf(times, others), kDecided);
+  // The order of two kernels alternates, so the logarithms of their ratios are about symmetric.
+  std::vector<double> logs = RatiosOf(times, others);
+  for (double& ratio : logs) ratio = std::log(ratio);
+  const auto interval = FindCentreInterval(logs, kDecided);
+  if (!interval) return std::nullopt;
+  return CentreInterval{std::exp(interval->centre), std::exp(interval->low),
+                        std::exp(interval->high)};
 }
 
 size_t FindFastest(const ComparedTimes& times, size_t reference) {
@@ -146,7 +152,8 @@ size_t FindFastest(const ComparedTimes& times, size_t reference) {
   double least = 1;
   for (size_t k = 0; k < times.size(); ++k) {
     if (k == reference || times[k].size() < times[reference].size()) continue;
-    const double ratio = Median(RatiosOf(times[k], times[reference]));
+    const auto interval = RatioInterval(times[k], times[reference]);
+    const double ratio = interval ? interval->centre : Median(RatiosOf(times[k], times[reference]));
     if (ratio < least) fastest = k;
     least = std::min(least, ratio);
   }
@@ -194,14 +201,17 @@ class Comparison {
   // Returns the number of rounds whose samples count.
   int Counted() const { return static_cast<int>(times_[0].size()); }
 
-  // Leaves out the kernels that are slower than the fastest. Returns true if the order is decided.
+  // Leaves out the kernels that are slower than the fastest, or faster by less than a choice is
+  // worth. Returns true if the order is decided.
   bool Decide() {
+    // Without this margin, two equal kernels would share the time with the reference until the end.
+    constexpr double kWorthwhile = 0.99;
     const size_t fastest = FindFastest(times_);
     size_t left = 0;
     for (size_t k = 1; k < kernels_.size(); ++k) {
       if (!open_[k] || k == fastest) continue;
       const auto interval = RatioInterval(times_[k], times_[fastest]);
-      if (interval && interval->low > 1) {
+      if (interval && interval->low > kWorthwhile) {
         open_[k] = false;
       } else {
         ++left;

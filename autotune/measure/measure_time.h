@@ -98,10 +98,10 @@ struct CompareLimits {
   int rounds = 0;
 };
 /// Runs the kernels in rounds. The first kernel is the reference. At certain rounds, a kernel is
-/// left out if it is slower than the fastest one by the interval of the median ratio (kDecided).
-/// The order is decided if only the fastest kernel is left beside the reference, and their interval
-/// excludes 1. Rounds in which the reference shows a disturbance are taken again, up to as many as
-/// the others. Errors: those of the functions.
+/// left out if it takes at least 0.99 of the time of the fastest one, by the interval of their
+/// ratio (kDecided). The order is decided if only the fastest kernel is left beside the reference,
+/// and their interval excludes 1. Rounds in which the reference shows a disturbance are taken
+/// again, up to as many as the others. Errors: those of the functions.
 Result<ComparedTimes> CompareInTurns(std::span<const TimeOf> kernels, const CompareLimits& limits,
                                      const TimingPolicy& policy, const Clock& clock);
 
@@ -110,11 +110,12 @@ inline constexpr double kDecided = 0.9;
 
 /// Returns the ratios of the times of two kernels in the rounds that both have.
 std::vector<double> RatiosOf(const std::vector<double>& times, const std::vector<double>& others);
-/// Returns the interval of the median of RatiosOf, with the confidence kDecided.
-std::optional<MedianInterval> RatioInterval(const std::vector<double>& times,
+/// Returns the centre of RatiosOf, and its interval with the confidence kDecided. Returns none if
+/// there are too few ratios.
+std::optional<CentreInterval> RatioInterval(const std::vector<double>& times,
                                             const std::vector<double>& others);
-/// Returns the kernel with the least median ratio to the reference, among those that were not left
-/// out. Returns the reference if no ratio is below 1.
+/// Returns the kernel with the least ratio to the reference, among those that were not left out.
+/// Returns the reference if no ratio is below 1.
 size_t FindFastest(const ComparedTimes& times, size_t reference = 0);
 
 /// Returns the number of runs in one sample of a kernel that takes `seconds`.

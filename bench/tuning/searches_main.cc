@@ -127,7 +127,9 @@ Trials TrialsOf(const std::string& file, const TuningKey& key) {
   return trials;
 }
 
-// The compared schedules and their samples.
+// The compared schedules and their samples. The best schedule is found by the samples of even
+// rounds, and the ratios are those of odd rounds. Otherwise the best of many equal schedules would
+// seem faster than it is.
 class Comparison {
  public:
   Comparison(Subject& subject, std::vector<std::string> schedules, int rounds)
@@ -137,19 +139,28 @@ class Comparison {
       candidates.push_back(subject.bench.Compile({schedule}));
     for (Measurement& measured : subject.bench.Compare(std::move(candidates), {.rounds = rounds})) {
       TUNEC_CHECK(measured.status == TrialStatus::kOk, "{}", measured.message);
-      samples_.push_back(std::move(measured.samples));
+      std::vector<double> halves[2];
+      for (size_t i = 0; i < measured.samples.size(); ++i)
+        halves[i % 2].push_back(measured.samples[i]);
+      choosing_.push_back(std::move(halves[0]));
+      samples_.push_back(std::move(halves[1]));
     }
-    for (size_t i = 1; i < samples_.size(); ++i)
-      if (Ratio(i, fastest_) < 1) fastest_ = i;
+    for (size_t i = 1; i < samples_.size(); ++i) {
+      if (Median(RatiosOf(choosing_[i], choosing_[fastest_])) < 1) fastest_ = i;
+    }
   }
 
   double FastestSeconds() const { return Median(samples_[fastest_]); }
   bool Has(const std::string& schedule) const {
     return std::ranges::find(schedules_, schedule) != schedules_.end();
   }
-  /// Returns the samples of a schedule that Has.
+  /// Returns the samples of odd rounds of a schedule that Has.
   const std::vector<double>& SamplesOf(const std::string& schedule) const {
-    return samples_[std::ranges::find(schedules_, schedule) - schedules_.begin()];
+    return samples_[Find(schedule)];
+  }
+  /// Returns the schedule's ratio to the fastest one in even rounds.
+  double RatioForChoice(const std::string& schedule) const {
+    return Median(RatiosOf(choosing_[Find(schedule)], choosing_[fastest_]));
   }
   Json ToFastest(const std::string& schedule) const {
     const std::vector<double>& samples = SamplesOf(schedule);
@@ -159,12 +170,13 @@ class Comparison {
   }
 
  private:
-  double Ratio(size_t i, size_t other) const {
-    return Median(RatiosOf(samples_[i], samples_[other]));
+  size_t Find(const std::string& schedule) const {
+    return std::ranges::find(schedules_, schedule) - schedules_.begin();
   }
 
   std::vector<std::string> schedules_;
-  std::vector<std::vector<double>> samples_;
+  std::vector<std::vector<double>> choosing_;  // samples of even rounds, one vector per schedule
+  std::vector<std::vector<double>> samples_;   // samples of odd rounds
   size_t fastest_ = 0;
 };
 
@@ -185,22 +197,22 @@ void Compare(const std::string& model, const std::string& group, int rounds, siz
   }
   const Comparison comparison(subject, schedules, rounds);
   const auto median = [&](const Trials& trials) {
-    return comparison.ToFastest(trials.chosen)[0].get<double>();
+    return comparison.RatioForChoice(trials.chosen);
   };
   const std::vector<double>& reference =
       comparison.SamplesOf(std::ranges::min(databases, {}, median).chosen);
   Json rows = Json::array();
   for (const Trials& trials : databases) {
-    Json tried;
+    std::string tried = trials.chosen;
     for (const TrialRecord& trial : trials.correct) {
       if (!comparison.Has(trial.schedule)) continue;
-      const Json ratio = comparison.ToFastest(trial.schedule);
-      if (tried.is_null() || ratio[0] < tried[0]) tried = ratio;
+      const double least = comparison.RatioForChoice(tried);
+      if (comparison.RatioForChoice(trial.schedule) < least) tried = trial.schedule;
     }
     rows.push_back({{"db", trials.file},
                     {"trials", trials.correct.size()},
                     {"chosen", comparison.ToFastest(trials.chosen)},
-                    {"tried", tried},
+                    {"tried", comparison.ToFastest(tried)},
                     {"ratios", RatiosOf(comparison.SamplesOf(trials.chosen), reference)}});
   }
   fmt::print("{}\n", Json{{"kernel", subject.task.description},

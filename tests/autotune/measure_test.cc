@@ -427,10 +427,17 @@ TEST(CompareInTurnsTest, AKernelOfVaryingTimesIsNotFavoured) {
 // A kernel that is slower than the fastest one is left out; the reference stays.
 TEST(CompareInTurnsTest, SlowerKernelsAreLeftOut) {
   Varying machine;
-  const ComparedTimes times = machine.Compare({1e-3, 1e-3, 1.2e-3}, {.seconds = 10});
+  const ComparedTimes times = machine.Compare({1e-3, 0.99e-3, 1.2e-3}, {.seconds = 10});
   EXPECT_EQ(times[2].size(), 7u);
   EXPECT_EQ(times[1].size(), times[0].size());
-  EXPECT_GT(times[0].size(), 7u) << "equal kernels are compared longer";
+  EXPECT_GT(times[0].size(), 7u) << "similar kernels are compared longer";
+}
+
+// If the fastest kernel has been found within a percent, the other kernels need no more time.
+TEST(CompareInTurnsTest, AKernelThatIsHardlyFasterIsLeftOut) {
+  Varying machine;
+  const ComparedTimes times = machine.Compare({1e-3, 0.9e-3, 0.9e-3}, {.seconds = 10});
+  EXPECT_LE(times[0].size(), 28u);
 }
 
 TEST(CompareInTurnsTest, TimeAndRoundsAreLimits) {
