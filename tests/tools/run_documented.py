@@ -31,6 +31,10 @@ INDENT = "    "
 REMARKS = ("note: ", "(no roofline: ")
 NUMBER = r"\d+(?:\.\d+)?"
 VARIES = [
+    # Only processors with AMX test whether weights are finite.
+    (r"\bconstant finite$", "constant"),
+    # Kernels with AMX have a phase that splits operands.
+    (r"\blaunch of \d+ phases?", "launch of # phases"),
     # The comparison covers whether trials were measured, but not where the search ended, and why.
     (r"\b0 new trials; stopped after \d+ of (\d+): [^;]*", r"no new trials of \1"),
     (r"\b\d+ new trials?; stopped after \d+ of (\d+): [^;]*", r"new trials of \1"),
