@@ -1,6 +1,7 @@
 #include "autotune/measure/arithmetic_gain.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -20,6 +21,12 @@ constexpr double kUnknown = 1;
 // multiply-adds per cycle, compared with 32 by vectors. A gain measured under emulation would be
 // far below 1, so no AMX tile would rank first.
 constexpr double kEmulated = 16;
+
+// Returns the nearest power of the square root of 2. Measured gains vary by a tenth, and the same
+// model should have the same analytic schedules in every process.
+double Rounded(double gain) {
+  return gain > 0 ? std::exp2(std::round(2 * std::log2(gain)) / 2) : 0;
+}
 
 bool IsEmulated(const TileIntrinsic& intrinsic, const Target& target) {
   const auto is_of_amx = [](const std::string& feature) { return feature.starts_with("amx-"); };
@@ -82,8 +89,8 @@ ArithmeticGain MeasuredGain(const Database* database, const Target& target, Gain
     const MacInstruction* const by = MacOf(intrinsic);
     if (by == nullptr || by->intrinsic == nullptr) return kUnknown;
     if (IsEmulated(intrinsic, target)) return kEmulated;
-    if (const auto recorded = RecordedGain(database, target, *by)) return *recorded;
-    return GainOfProcess(target, *by, lock);
+    if (const auto recorded = RecordedGain(database, target, *by)) return Rounded(*recorded);
+    return Rounded(GainOfProcess(target, *by, lock));
   };
 }
 

@@ -175,6 +175,18 @@ TEST_F(ArithmeticCeilings, RankAnalyticSchedulesByWhatIsRecorded) {
   }
 }
 
+// Ceilings vary by some percent, and schedules should not depend on that.
+TEST_F(ArithmeticCeilings, GainsAreRounded) {
+  const TileIntrinsic& dot = *FindTileIntrinsic("dpbf16.avx512");
+  for (const double gain : {1.9, 2.1}) {
+    Roofline roofline = RooflineOf(1e9, 1e10);
+    roofline.arithmetics[dot.name] = {gain * 1e9, 0};
+    Database database = *Database::Open(":memory:", OpenMode::kReadWrite);
+    ASSERT_TRUE(RecordRoofline(database, options_.target, roofline));
+    EXPECT_EQ(MeasuredGain(&database, options_.target)(dot), 2) << gain;
+  }
+}
+
 // An instruction that this machine cannot measure is not assumed to be faster.
 TEST_F(ArithmeticCeilings, OfAnotherMachineRankNothing) {
   Target other = options_.target;
