@@ -43,9 +43,9 @@ std::optional<MedianInterval> FindMedianInterval(std::vector<double> samples, do
 
 namespace {
 
-// Returns the largest rank sum that is exceeded, in the lower tail, with a probability of at most
-// `tail`; -1 if there is none. A rank sum is the sum of the ranks of the samples above the centre.
-// Each of the 2^count subsets of the ranks 1 to count has the same probability.
+// Returns the greatest rank sum s for which a random rank sum is at most s with a probability of at
+// most `tail`; -1 if there is none. A rank sum is the sum of the ranks of the samples above the
+// centre. Each of the 2^count subsets of the ranks 1 to count has the same probability.
 int64_t LowerRankSum(size_t count, double tail) {
   std::vector<double> probability(count * (count + 1) / 2 + 1, 0.0);  // by rank sum
   probability[0] = 1;

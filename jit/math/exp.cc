@@ -150,22 +150,47 @@ ExpParts SplitExp(Builder& b, IrValue x, const ExpConstants& c) {
   return {reduced.shifted, reduced.n, ExpOf(b, reduced.r)};
 }
 
-// Emits p * 2^n by integer instructions; infinite where the result is too large.
-IrValue JoinByBits(Builder& b, IrValue x, const ExpParts& parts, const ExpConstants& c) {
+// The treatment of denormal results.
+enum class Denormals { kExact, kFlushed };
+
+// Emits p * 2^n by integer instructions; infinite where the result is too large. With kFlushed,
+// results that would be denormal have any value.
+IrValue JoinByBits(Builder& b, IrValue x, const ExpParts& parts, const ExpConstants& c,
+                   Denormals denormals) {
   const bool single = b.TypeOf(x).element == Element::kF32;
   const Element bits = single ? Element::kI32 : Element::kI64;
   const Element number = single ? Element::kF32 : Element::kF64;
   // The low bits of `shifted` are n. Adding n to the exponent of p multiplies p by 2^n. If 2^n is
   // tiny, n is increased by `lift`, and the result is multiplied by 2^-lift.
-  const IrValue tiny = b.Cmp(Compare::kFlt, x, b.Like(x, c.nearly_denormal));
+  const bool lifts = denormals == Denormals::kExact;
+  const IrValue tiny =
+      lifts ? b.Cmp(Compare::kFlt, x, b.Like(x, c.nearly_denormal)) : IrValue(nullptr);
   IrValue exponent = b.Bitcast(parts.shifted, bits);
-  exponent = b.Select(tiny, b.Add(exponent, b.IntLike(exponent, c.lift)), exponent);
+  if (lifts) exponent = b.Select(tiny, b.Add(exponent, b.IntLike(exponent, c.lift)), exponent);
   exponent = b.Shl(exponent, b.IntLike(exponent, c.mantissa_bits));
   IrValue result = b.Bitcast(b.Add(b.Bitcast(parts.p, bits), exponent), number);
-  const IrValue lowered = b.FMul(result, b.Like(x, __builtin_ldexp(1.0, -c.lift)));
-  result = b.Select(tiny, lowered, result);
+  if (lifts) {
+    const IrValue lowered = b.FMul(result, b.Like(x, __builtin_ldexp(1.0, -c.lift)));
+    result = b.Select(tiny, lowered, result);
+  }
   const IrValue beyond = b.FAdd(x, b.Like(x, kInfinity));  // infinity or NaN
   return b.Select(b.Cmp(Compare::kFle, x, b.Like(x, c.greatest)), result, beyond);
+}
+
+IrValue EmitExp(Builder& b, IrValue x, Denormals denormals) {
+  const ExpConstants& c = ConstantsOf(b, x);
+  IrValue above = x;
+  if (denormals == Denormals::kExact) {
+    const IrValue low = b.Like(x, c.least);
+    above = b.Select(b.Cmp(Compare::kFgt, low, x), low, x);  // NaN stays
+  }
+  if (!b.ScalesByPower(b.TypeOf(x))) {
+    return JoinByBits(b, x, SplitExp(b, above, c), c, denormals);
+  }
+  const IrValue high = b.Like(x, c.overflow);
+  const IrValue within = b.Select(b.Cmp(Compare::kFlt, high, above), high, above);
+  const ExpParts parts = SplitExp(b, within, c);
+  return b.ScaleByPower(parts.p, parts.n);
 }
 
 }  // namespace
@@ -177,39 +202,12 @@ IrValue Polynomial(Builder& b, IrValue x, std::span<const double> coefficients) 
   return sum;
 }
 
-IrValue EmitExp(Builder& b, IrValue x) {
-  const ExpConstants& c = ConstantsOf(b, x);
-  const IrValue low = b.Like(x, c.least);
-  const IrValue above = b.Select(b.Cmp(Compare::kFgt, low, x), low, x);  // NaN stays
-  if (!b.ScalesByPower(b.TypeOf(x))) return JoinByBits(b, x, SplitExp(b, above, c), c);
-  const IrValue high = b.Like(x, c.overflow);
-  const IrValue within = b.Select(b.Cmp(Compare::kFlt, high, above), high, above);
-  const ExpParts parts = SplitExp(b, within, c);
-  return b.ScaleByPower(parts.p, parts.n);
-}
+IrValue EmitExp(Builder& b, IrValue x) { return EmitExp(b, x, Denormals::kExact); }
 
 IrValue EmitFlushedExp(Builder& b, IrValue x) {
-  const ExpConstants& c = ConstantsOf(b, x);
-  IrValue result = nullptr;
-  if (b.ScalesByPower(b.TypeOf(x))) {
-    const IrValue high = b.Like(x, c.overflow);
-    const IrValue within = b.Select(b.Cmp(Compare::kFlt, high, x), high, x);  // NaN stays
-    const ExpParts parts = SplitExp(b, within, c);
-    result = b.ScaleByPower(parts.p, parts.n);
-  } else {
-    const ExpParts parts = SplitExp(b, x, c);
-    const bool single = b.TypeOf(x).element == Element::kF32;
-    const Element bits = single ? Element::kI32 : Element::kI64;
-    // The low bits of `shifted` are n.
-    IrValue exponent = b.Bitcast(parts.shifted, bits);
-    exponent = b.Shl(exponent, b.IntLike(exponent, c.mantissa_bits));
-    const IrValue scaled = b.Bitcast(b.Add(b.Bitcast(parts.p, bits), exponent),
-                                     single ? Element::kF32 : Element::kF64);
-    const IrValue beyond = b.FAdd(x, b.Like(x, kInfinity));  // infinity or NaN
-    result = b.Select(b.Cmp(Compare::kFle, x, b.Like(x, c.greatest)), scaled, beyond);
-  }
-  const IrValue is_small = b.Cmp(Compare::kFlt, x, b.Like(x, c.least_normal));
-  return b.Select(is_small, b.Like(x, 0), result);
+  const IrValue result = EmitExp(b, x, Denormals::kFlushed);
+  const IrValue least_normal = b.Like(x, ConstantsOf(b, x).least_normal);
+  return b.Select(b.Cmp(Compare::kFlt, x, least_normal), b.Like(x, 0), result);
 }
 
 // Emits 2^n*q + (2^n - 1) with q = exp(r) - 1. The code uses 2^n/2, which does not overflow.

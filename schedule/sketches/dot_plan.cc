@@ -452,9 +452,9 @@ double GainOf(const TilePlan& plan, const TilePlan& plain, double instruction_ga
     double sums = 0;        // to store and add one vector of sums, once for each K-block
   };
   constexpr int64_t kProductsOfThreeParts = 6;
-  const int64_t parts = plan.dot->part_product ? plan.Extent(*plan.dot->part_product) : 1;
+  const int64_t of_parts = plan.dot->part_product ? plan.Extent(*plan.dot->part_product) : 1;
   const Costs costs =
-      parts == kProductsOfThreeParts ? Costs{.rounding = 2, .loads = 1.75, .sums = 64} : Costs{};
+      of_parts == kProductsOfThreeParts ? Costs{.rounding = 2, .loads = 1.75, .sums = 64} : Costs{};
   const int64_t lanes = plan.dot->intrinsic->Extent(TileAxis::kColumn);
   double rounding = 0;
   for (const Read& read : plan.reduction.reads) {
@@ -464,7 +464,7 @@ double GainOf(const TilePlan& plan, const TilePlan& plain, double instruction_ga
   const double products = ProductsOf(plan, lanes);
   double sums = 0;
   if (costs.sums > 0) {
-    const int64_t terms = std::max<int64_t>(1, plan.reduction_size * parts);
+    const int64_t terms = std::max<int64_t>(1, plan.reduction_size * of_parts);
     sums = costs.sums * products / static_cast<double>(terms) *
            static_cast<double>(InitialBlocksOfSum(plan));
   }

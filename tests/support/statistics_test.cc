@@ -3,9 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <vector>
 
 namespace tunec {
 namespace {
+
+std::vector<double> Draw(int count, auto distribution, std::mt19937_64& random) {
+  std::vector<double> samples;
+  for (int k = 0; k < count; ++k) samples.push_back(distribution(random));
+  return samples;
+}
 
 TEST(Statistics, MedianAndItsDeviation) {
   EXPECT_EQ(Median({3, 1, 2}), 2);
@@ -25,14 +32,13 @@ TEST(Statistics, AnIntervalNeedsEnoughSamples) {
 // their distribution.
 TEST(Statistics, TheIntervalContainsTheMedian) {
   std::mt19937_64 random(1);
-  std::exponential_distribution<double> skewed(1);
+  const std::exponential_distribution<double> skewed(1);
   const double median = std::log(2.0);
   for (const int count : {5, 9, 20, 60}) {
     int inside = 0;
     constexpr int kTries = 2000;
     for (int i = 0; i < kTries; ++i) {
-      std::vector<double> samples;
-      for (int k = 0; k < count; ++k) samples.push_back(skewed(random));
+      const std::vector<double> samples = Draw(count, skewed, random);
       const auto interval = FindMedianInterval(samples, 0.9);
       ASSERT_TRUE(interval);
       inside += interval->low <= median && median <= interval->high ? 1 : 0;
@@ -61,15 +67,14 @@ TEST(Statistics, TheCentreIsTheMedianOfMeans) {
 // random samples, and it is narrower than that of the median.
 TEST(Statistics, TheIntervalContainsTheCentre) {
   std::mt19937_64 random(1);
-  std::normal_distribution<double> normal(3, 2);
+  const std::normal_distribution<double> normal(3, 2);
   for (const int count : {5, 9, 20, 60}) {
     int inside = 0;
     double centre_width = 0;
     double median_width = 0;
     constexpr int kTries = 2000;
     for (int i = 0; i < kTries; ++i) {
-      std::vector<double> samples;
-      for (int k = 0; k < count; ++k) samples.push_back(normal(random));
+      const std::vector<double> samples = Draw(count, normal, random);
       const auto interval = FindCentreInterval(samples, 0.9);
       ASSERT_TRUE(interval);
       EXPECT_LE(interval->low, interval->centre);

@@ -60,7 +60,7 @@ class Blocks {
       : size_(size),
         chunks_(ChunksFor(rows)),
         rows_(rows.IsConstant() ? Dim(rows.Value() / chunks_) : rows),
-        blocks_(BlocksFor((length + size - 1) / size)),
+        blocks_(RoundUpToPower((length + size - 1) / size)),
         above_(AboveFor(blocks_)),
         pairs_(Load(Padded(pairs, Candidates() - length))) {}
 
@@ -125,12 +125,6 @@ class Blocks {
       shape.push_back(rows_);
     }
     return shape;
-  }
-
-  /// Returns `least` rounded up to a power of two, as the number of blocks. So there are few sizes
-  /// and few kernels, and halving needs no padding.
-  static int64_t BlocksFor(int64_t least) {
-    return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(least)));
   }
 
   int64_t AboveFor(int64_t blocks) const {
@@ -230,6 +224,7 @@ class Blocks {
   int64_t size_;
   int64_t chunks_;
   Dim rows_;  // the rows of a chunk
+  // A power of two. So there are few sizes and few kernels, and halving needs no padding.
   int64_t blocks_;
   int64_t above_;
   Pairs pairs_;  // has shape Shape()
@@ -269,6 +264,8 @@ struct Rows {
   std::optional<Comparable> elements;
 
   Dim Count() const { return outer * inner; }
+  /// Returns the length of a piece, rounded up.
+  int64_t PieceOf(int64_t pieces) const { return (length + pieces - 1) / pieces; }
   /// Returns [outer, n, inner] as [rows, n], or [1, n, 1] as [1, n].
   static Formula Turned(const Formula& x) {
     if (!x.ok()) return x;
@@ -277,7 +274,7 @@ struct Rows {
   }
   /// Returns the first pair of each piece. Element i of a row is in the piece i mod `pieces`.
   Rows FirstOfPieces(int64_t pieces) const {
-    const int64_t piece = (length + pieces - 1) / pieces;
+    const int64_t piece = PieceOf(pieces);
     const auto divided = [&](const Formula& x) {
       if (!x.ok()) return x;
       const std::vector<Dim> dims = x.shape();
@@ -325,7 +322,7 @@ struct Rows {
 // Returns the positions of the first k pairs of each row of [rows, length]. Halves the number of
 // sorted blocks until one is left, or so few pairs that counting is faster.
 Formula FirstByNetwork(const Pairs& pairs, const Dim& rows, int64_t length, int64_t k) {
-  const auto size = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(k)));
+  const int64_t size = RoundUpToPower(k);
   Blocks blocks(pairs, rows, length, size);
   blocks.Sort();
   const OrderPlanner planner = PlannerOf(rows);
@@ -360,7 +357,7 @@ Formula FirstOf(const Rows& rows, int64_t k) {
   // The number of pieces is a power of two for all levels of pieces. So the lower bits of a
   // position are the number of its piece.
   const Formula pieces = And(chosen, chosen.Number(static_cast<double>(plan.pieces - 1)));
-  const int64_t piece = (rows.length + plan.pieces - 1) / plan.pieces;
+  const int64_t piece = rows.PieceOf(plan.pieces);
   const Formula steps = CountTo(chosen, piece) * static_cast<double>(plan.pieces);
   const Formula indices = (pieces.Unsqueeze(2) + steps).Reshape({count, k * piece});
   return FirstOfPairs(rows.At(indices), count, k * piece, k);

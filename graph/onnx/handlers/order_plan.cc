@@ -15,14 +15,14 @@ constexpr double kScan = 2;
 // The time to test whether an element has a rank.
 constexpr double kFindRank = 0.25;
 
-int64_t RoundUpToPower(int64_t x) {
-  return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(x)));
-}
-
 // Returns the exponent of a power of two.
 int64_t Exponent(int64_t power) { return std::countr_zero(static_cast<uint64_t>(power)); }
 
 }  // namespace
+
+int64_t RoundUpToPower(int64_t x) {
+  return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(x)));
+}
 
 double OrderPlanner::CountCost(int64_t length, int64_t k) const {
   const auto n = static_cast<double>(length);

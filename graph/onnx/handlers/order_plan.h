@@ -8,6 +8,9 @@
 
 namespace tunec::onnx_import {
 
+/// Returns the least power of two that is at least x. Requires: x > 0.
+int64_t RoundUpToPower(int64_t x);
+
 /// The ways to find the first k elements of each row of n elements.
 enum class OrderMethod {
   kCount,    // count the elements that precede each element
